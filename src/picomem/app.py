@@ -215,7 +215,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 
 def _lexicon() -> Lexicon:
-    """What words mean. Who wants no vectors wants no numpy either, which it needs."""
+    """Return the lexicon; None without vectors, because the lexicon needs numpy."""
     from picomem.models.static_words import Lexicon
 
     return Lexicon()

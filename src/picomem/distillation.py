@@ -140,7 +140,7 @@ async def consolidate_conversations(
     dry_run: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Consolidated]:
-    """What `consolidate_due` does with conversations with PicoBot."""
+    """Consolidate the conversations with PicoBot that are due; a part of `consolidate_due`."""
     from anyio.to_thread import run_sync
 
     if not (force or engine.settings.memory.enabled):
@@ -312,7 +312,7 @@ class _RecordedBudget:
 async def _asked(
     engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated
 ) -> CheckedProposal | None:
-    """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
+    """Ask the generator and return the checked proposal; None if it must not be asked, or is the extractive one.
 
     Raises GeneratorFailed.
     """

@@ -110,8 +110,8 @@ def results_of(message: ModelRequest, asked: str = "") -> list[ToolReturnPart]:
 
 
 def prompts_of(message: ModelMessage, asked: str = "") -> list[UserPromptPart]:
-    """What the person says in a message. Beside a result it is theirs where a run of pydantic-ai's did not make the
-    message (`history.to_model` did), or where it is what they `asked`."""
+    """Return the texts that the person says in a message. Beside a result it is theirs where a run of pydantic-ai's did
+    not make the message (`message_conversion.to_model` did), or where it is what they `asked`."""
     if isinstance(message, ModelResponse):
         return []
     prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]

@@ -185,7 +185,7 @@ class MemoryCapability(AbstractCapability[Any]):
     # Parts
 
     def _judged(self, response: ModelResponse) -> list[NewMessage]:
-        """What the model says, with whose words it is where others' texts are in its sight. (The log judges by what it
+        """Return the model's message with its origin if texts of others are in its context. (The log judges by what it
         holds; it has no tools of the provider's, and no history that was handed over.)"""
         voices, said = self._toolset.voices, response_said(response, self._run.ids)
         is_native = any(isinstance(part, NativeToolReturnPart) for part in response.parts)
@@ -234,7 +234,7 @@ class MemoryCapability(AbstractCapability[Any]):
                 self._answers(message.content, message.id)
 
     def _answers(self, said: str, message: str) -> None:
-        """What this run stores was made from the message that it answers."""
+        """Record that the memories of this run were made from the message that it answers."""
         self._engine = self._engine.acting_as(self._actor, message=message, said=said, agent=True)
         self._toolset.engine = self._engine
 

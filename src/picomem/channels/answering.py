@@ -161,7 +161,7 @@ def _by_conversation(messages: Iterable[ChannelMessage]) -> dict[Work, list[Chan
 
 
 def _next(messages: Sequence[ChannelMessage]) -> ChannelMessage:
-    """What a conversation has to do first: an answer is sent before the next message is answered."""
+    """Return the first task of a conversation: an answer is sent before the next message is answered."""
     return next((message for message in messages if message.direction is Direction.OUT), messages[0])
 
 

@@ -117,7 +117,7 @@ def _usage(usage: tuple[int, int]) -> dict[str, int]:
 
 
 def _messages(given: Any) -> tuple[list[NewMessage], list[str]]:
-    """What was said, and the instructions."""
+    """Return the messages and the instructions."""
     if not isinstance(given, list) or not given:
         raise InvalidInput("“messages” is a list of at least one message.")
     said: list[NewMessage] = []

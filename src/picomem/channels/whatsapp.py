@@ -160,7 +160,7 @@ def document_of(message: ChannelMessage) -> dict[str, Any]:
 
 
 def delivery_of(status: int, body: Any, retry_after: str = "") -> Delivery:
-    """What an answer of the API says about a message."""
+    """Read the delivery of a message from an answer of the API."""
     body = body if isinstance(body, dict) else {}
     if 200 <= status < 300:
         native_id = next((str(sent.get("id") or "") for sent in _objects(body.get("messages"))), "")
@@ -222,7 +222,7 @@ class WhatsAppAccount:
 
 
 def _values(payload: Mapping[str, Any], phone_number_id: str) -> list[Mapping[str, Any]]:
-    """What happened on our phone number."""
+    """Return the events on our phone number."""
     values = []
     for entry in _objects(payload.get("entry")):
         for change in _objects(entry.get("changes")):

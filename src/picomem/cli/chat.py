@@ -249,7 +249,7 @@ class Chat:
             remark(note)
 
     def _waited(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """What a task comes to; an interrupt stops the task, and what was said until then is kept."""
+        """Wait for a task and return its result. An interrupt stops the task; the messages until then are kept."""
         over = Event()
 
         async def done() -> Any:

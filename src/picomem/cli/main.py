@@ -300,7 +300,7 @@ def _first_words() -> dict[str, list[str]]:
 
 
 def _commands_by_group() -> str:
-    """What each command does, in a line or two, under what people come for."""
+    """Describe each command in a line or two, grouped by purpose."""
     from textwrap import fill
 
     lines: list[str] = []

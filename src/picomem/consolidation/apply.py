@@ -157,7 +157,8 @@ class ConsolidationRun:
         consolidations.move_pointer(self.tx, session, part.last, self.writer.now)
 
     def _forgotten(self) -> list[Memory]:
-        """What was forgotten since the first of these messages was said: it must not come back by them."""
+        """Return the memories that were forgotten after the first of these messages, which must not bring them
+        back."""
         since = self.part.fresh[0].created_at
         archived = memories.archived(self.tx, self.owner)
         return [memory for memory in archived if memory.known_to is not None and memory.known_to > since]
@@ -175,7 +176,7 @@ class ConsolidationRun:
         return called_off
 
     def _requests(self, forgotten: Sequence[Memory]) -> list[Offered]:
-        """What the user asked to be remembered, as ingest finds it in transcripts: no generator decides on that."""
+        """Find what the user asked to be remembered, as ingest finds it in transcripts, without a generator."""
         offered = []
         for message in self.part.fresh:
             if message.role is not Role.USER or message.origin is not Origin.USER:

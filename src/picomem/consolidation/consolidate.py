@@ -118,7 +118,7 @@ class Consolidator:
         return session
 
     def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:
-        """What is believed and shares words with the part, the likest first, within so many tokens."""
+        """Return the current memories that share words with the part, most similar first, within a token budget."""
         said = frozenset(term for line in part.lines for term in terms(line.text))
         sharing = []
         for memory in memories.current(tx, part.session.scope, self._clock()):
@@ -249,7 +249,7 @@ class _DryRunEnded(Exception):
 
 
 def _recalled(messages: Sequence[Message]) -> list[str]:
-    """What memory's own tools handed out in these messages: an agent that repeats it says nothing new."""
+    """Return the texts that memory's own tools returned in these messages: repeating them says nothing new."""
     asked = {
         call.id for message in messages for call in message.tool_calls if any(name in call.name for name in _RECALLING)
     }

@@ -51,7 +51,7 @@ class Shown:
         return cls(words, frozenset(_numbers("\n".join(told))), _is_cjk("\n".join(told)))
 
     def reason_against(self, statement: str) -> str:
-        """Why a statement is made up; empty where it may have been said."""
+        """Explain why a statement counts as invented; empty if it may have been said."""
         statement = re.sub(_WHEN, " ", statement)
         words = content_words(statement)
         if _is_cjk(statement) is not self.cjk:
@@ -64,7 +64,7 @@ class Shown:
         return f"nobody said the number {made_up[:20]}" if made_up else ""
 
     def _unconfirmed(self, statement: str) -> str:
-        """Why nothing of the talk confirms a statement in another script; empty where something does."""
+        """Explain why nothing in the conversation confirms a statement in another script; empty if something does."""
         names = [name for name in re.findall(_NAME, statement) if content_words(name)]
         strange = next((name for name in names if not content_words(name) <= self.words), "")
         if strange:

@@ -158,7 +158,7 @@ class SpokenTexts:
         return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
 
     def origin_of(self, text: str, known: str = "") -> Origin:
-        """Whose statement it is. The words of a trusted memory that it revises (`known`) need no one to say them."""
+        """Return the origin of a statement. Words of the trusted memory that it revises (`known`) need no speaker."""
         origin = self.origin_of_words(text, known)
         if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
             return origin
@@ -217,13 +217,13 @@ def _facts(
 
 
 def _shown(part: Part, known: Sequence[Memory]) -> Shown:
-    """What the generator was shown: messages, memories and the earlier summary."""
+    """Return everything that the generator was shown: messages, memories and the earlier summary."""
     texts = [line.text for line in part.lines] + [f"{memory.key} {memory.content}" for memory in known]
     return Shown.of([*texts, part.summary.text] if part.summary else texts)
 
 
 def _no_fact(content: str, told: tuple[str, str]) -> str:
-    """Why this is no fact; empty where it may be one."""
+    """Explain why this is no fact; empty if it may be one."""
     if not any(char.isalnum() for char in content):
         return "there are no words in it"
     sentences = len(re.findall(r"[.!?](?:\s|$)|[。！？]", content))

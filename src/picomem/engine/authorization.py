@@ -205,7 +205,7 @@ def log_key(engine: Engine) -> bytes:
 
 
 def granted_in(tx: Transaction, scope: Scope) -> frozenset[str]:
-    """What was granted to a user beyond their own data, in this transaction."""
+    """Return what was granted to a user beyond their own data, in this transaction."""
     return frozenset((user_entries.value(tx, scope, user_entries.GRANTED) or "").split()) & PERMISSIONS
 
 

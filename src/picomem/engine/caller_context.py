@@ -153,7 +153,7 @@ class CallerContext:
         return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
 
     def no_notes(self) -> str:
-        """Why `notes` gives none."""
+        """Return why `notes` gives none."""
         chosen = self.settings.notes
         if chosen.paths or chosen.extra_paths:
             return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."

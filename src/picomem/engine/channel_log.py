@@ -77,7 +77,7 @@ class ChannelLog:
         return True
 
     def unfinished(self) -> list[ChannelMessage]:
-        """What waits for an answer or to be sent, in the order in which it came."""
+        """Return the messages that wait for an answer or for sending, oldest first."""
         with self._connector.read() as tx:
             return channel_messages.unfinished(tx, self._scope)
 

@@ -257,8 +257,8 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def version_number(self, memory: Memory) -> int:
-        """Which version of its memory this is, as people count them: 1, 2, 3. `Memory.version` counts the stored rows,
-        of which a revision may add several."""
+        """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
+        which a revision may add several."""
         from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:

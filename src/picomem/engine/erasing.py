@@ -160,7 +160,7 @@ class Eraser:
         return write_again(self._context.connector, exported, clean, self._context.clock())
 
     def _scanned(self, texts: Sequence[str], folder: Path, wait_seconds: float) -> tuple[Scan, Finder]:
-        """What the files still hold of these texts, and what finds them in notes.
+        """Scan the files for these texts; return what remains, and the patterns for a search in notes.
 
         Two sessions may have the same folder or the same first words. Those of one that another process purges at this
         time stand in no row any more, and still in the files. So while another purge is under way, what was found is

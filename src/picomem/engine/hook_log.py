@@ -31,7 +31,7 @@ def note(problem: str) -> None:
 
 
 def latest() -> str:
-    """What went wrong in the last day, for people: when, what, and where the rest is; empty where nothing did."""
+    """Return the failures of the last day for people: time, failure, and where to read more; empty without failures."""
     try:
         path = data_dir() / NAME
         if status_of(path) is None:

@@ -94,8 +94,8 @@ class JobStore:
         return self._resources.clock()
 
     def find(self, name: str, only: str, statement: Callable[[Transaction, JobSearch], list[_Found]]) -> list[_Found]:
-        """What a statement finds among the users whose job of that name may begin; with `only` for that user alone.
-        Raises StoreError."""
+        """Return the rows that a statement finds for users whose job of that name may begin; with `only`, for that
+        user. Raises StoreError."""
         now = self.now()
         search = JobSearch(
             first=only,

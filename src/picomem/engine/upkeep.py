@@ -103,7 +103,7 @@ def reach(engine: Engine) -> object:
 
 
 def redaction(engine: Engine) -> Callable[[str], str]:
-    """What takes secrets out of a text, with the store's marks. Raises StoreError."""
+    """Return the function that redacts a text with the store's fingerprints. Raises StoreError."""
     redactor = engine._context.redactor()
     return lambda text: redactor.redact(text).text
 

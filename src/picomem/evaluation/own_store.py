@@ -108,7 +108,7 @@ def _vectors_made(engine: Engine, way: Variant, tell: Telling) -> int:
 
 
 def _texts(engine: Engine) -> Iterator[_Result]:
-    """What recall may hand out, as a person would search it without recall."""
+    """Return all texts that recall may return, for a plain search."""
     for memory in engine.memories():
         if memory.origin.trusted:
             place = f"memory {memory.key}"
@@ -168,7 +168,7 @@ def _came(results: Sequence[_Result]) -> tuple[ShownResult, ...]:
 
 
 def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics.Rank]:
-    """What tells the rank of the first result that was wanted; None where none of the first is."""
+    """Return a function that finds the rank of the first wanted result; it returns None if none is among the first."""
 
     @cache
     def opened(episode: str) -> str:

@@ -217,7 +217,7 @@ def _rendered(quality: SetQuality, report: QualityReport) -> str:
 
 
 def _part(quality: SetQuality, report: QualityReport) -> str:
-    """What was tried: the whole set, or which part of its cases."""
+    """Describe the tried part of a set: the whole set, or some of its cases."""
     return quality.name if report.every == 1 else f"{quality.name}, one case in {report.every}"
 
 

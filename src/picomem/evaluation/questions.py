@@ -89,7 +89,7 @@ def _question(path: Path, number: int, line: str, zone: tzinfo) -> OwnQuestion:
 
 
 def _problems(record: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a question, as the rest of a sentence."""
+    """Describe the problems of a question, as the rest of a sentence."""
     for key in record:
         if key not in _KEYS:
             yield f"has “{str(key)[:40]}”, which is not known; there are {', '.join(_KEYS)}."

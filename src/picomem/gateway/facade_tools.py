@@ -140,7 +140,7 @@ def check_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any])
 
 
 def _problem_in(value: Any, schema: JsonSchema, where: str) -> str:
-    """What is wrong with a value, if anything."""
+    """Describe the problem of a value, if it has one."""
     kind, called = _KINDS[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
         return f"{where or 'they'} must be {called}"

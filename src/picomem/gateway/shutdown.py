@@ -41,7 +41,7 @@ class Shutdown:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """What happens in the block is to be finished."""
+        """Mark the block as work that a shutdown waits for."""
         self._unfinished += 1
         try:
             yield

@@ -29,7 +29,7 @@ class ThreadUse(Enum):
 
     @classmethod
     def of(cls, operation: Operation) -> ThreadUse:
-        """What an operation takes a thread for."""
+        """Return the kind of thread use of an operation."""
         if operation.long or operation.asynchronous:
             return cls.LONG
         return cls.READ if operation.read_only else cls.WRITE

@@ -288,7 +288,7 @@ def _language(request: Request) -> str:
 
 
 def _notice(request: Request) -> dict[str, str] | None:
-    """What is said for ten seconds after a form; None where nothing is to be said."""
+    """Return the message that is shown for ten seconds after a form; None if there is none."""
     try:
         key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
         text = say_in(_language(request))(key, about=about)

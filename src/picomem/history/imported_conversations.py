@@ -30,7 +30,7 @@ def note_transcripts(tx: Transaction, writer: Writer, scope: Scope, path: str) -
 
 
 def conversations_left(tx: Transaction, scope: Scope, run: str) -> str:
-    """What an undo of a run leaves, as a sentence; empty where it leaves nothing."""
+    """Describe in a sentence which conversations an undo of a run leaves; empty if none."""
     return left_by(tx, scope, audit.of_run(tx, scope, run))
 
 

@@ -54,7 +54,7 @@ class HostReport:
 
 
 def host_findings(machine: Machine, examined: Path, default: Path, *, is_named: bool) -> list[str]:
-    """What is wrong, a sentence each, with its remedy. Only reads.
+    """Return the problems, one sentence each, with the remedy. Only reads.
 
     `examined` is the store that the doctor examines, `default` the one that is opened if none is named. A store that
     `is_named`, perhaps a copy, has nothing to do with the hosts unless some entry is for it.

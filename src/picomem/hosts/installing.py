@@ -72,7 +72,7 @@ class HostPlan:
 
 
 def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -> HostPlan:
-    """What an install would change. Raises InvalidInput where the host has no settings of such a reach."""
+    """Plan the changes of an install. Raises InvalidInput where the host has no settings of such a reach."""
     files = host.files(machine, reach)
     if not files:
         raise InvalidInput(f"{host.title} has no settings of a project; leave --scope project out.")
@@ -80,7 +80,7 @@ def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -
 
 
 def plan_uninstall(host: Host, machine: Machine) -> list[HostPlan]:
-    """What an uninstall would change, in the user's settings and those of the project."""
+    """Plan the changes of an uninstall, in the user's settings and those of the project."""
     return [_planned(host, reach, files, _uninstall_edit) for reach, files in host.reached_files(machine)]
 
 

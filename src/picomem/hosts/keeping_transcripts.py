@@ -27,8 +27,8 @@ class SettingsChange:
 
 
 def offered_keeping(plans: Sequence[HostPlan]) -> SettingsChange | None:
-    """What an install in these hosts offers to change; None where transcripts do not expire, where somebody has decided
-    already, and where the settings cannot be changed."""
+    """Return the change of settings that an install in these hosts offers; None where transcripts do not expire, where
+    somebody has decided already, and where the settings cannot be changed."""
     try:
         is_open = f"{_TABLE[0]}.{_KEY}" not in given()
         expires = any(plan.host is CLAUDE_CODE and not plan.problem for plan in plans)

@@ -163,7 +163,7 @@ class Packer:
 
 
 def _of_others(turn: Turn) -> str:
-    """What others say in a user's turn: a part of it that begins in the middle does not show whose it is."""
+    """Return the parts of a user's turn that others wrote: a piece from the middle of one does not show its author."""
     if turn.origin is not Origin.USER or turn.role != "user":
         return ""
     return "\n".join(text for is_others, text in told_apart(turn.text) if is_others)

@@ -403,8 +403,8 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
 
 
 def of_a_program(text: str) -> Origin:
-    """Whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a text of
-    others is shown in it."""
+    """Return whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a
+    text of others is shown in it."""
     return Origin.OTHER if pasted_words(text) else Origin.AGENT
 
 

@@ -345,8 +345,8 @@ class TranscriptCopies:
 
 
 def copy_problems(connector: Connector) -> Iterator[str]:
-    """What is wrong with the copies of all users: damaged ones, and those that the store knows nothing of. Raises
-    StoreError."""
+    """Return what is wrong with the copies of all users: damaged ones, and those that the store knows nothing of.
+    Raises StoreError."""
     root = copies_folder(connector)
     if root is None or not root.is_dir():
         return

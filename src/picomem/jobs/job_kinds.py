@@ -307,7 +307,7 @@ class Watch:
 
 
 def _outcome(done: list[Consolidated], rest: int) -> Outcome:
-    """How a consolidation of a user's sessions ended."""
+    """Describe how a consolidation of a user's sessions ended."""
     failed = [result for result in done if result.state == "failed"]
     if failed:
         return Failed(next(iter(failed[0].notes), "The model failed."))

@@ -138,8 +138,8 @@ def _changes(there: dict[Path, int], places: WatchedPlaces, stop: Event) -> Iter
 
 
 def _folders_of(changed: set[Path], places: WatchedPlaces) -> Sequence[str] | None:
-    """What to read of what changed: all where files are watched, else the folders, or the files of a flat one; None
-    where these are gone."""
+    """Return what to read of what changed: all where files are watched, else the folders, or the files of a flat one;
+    None where these are gone."""
     if places.files:
         return ()
     return tuple(sorted({str(_read_with(path, places)) for path in changed if path.parent.is_dir()})) or None

@@ -261,7 +261,7 @@ def _of_words(
 
 
 def _of_meaning(signals: dict[str, float], old: str, new: str, gone: list[str], came: list[str]) -> None:
-    """How near they are in meaning, and whether words that differ stand opposite each other."""
+    """Return signals of meaning: the similarity of both, and whether words that differ are opposites."""
     import numpy as np
 
     one, other = _embedder().embed([old, new])
@@ -342,7 +342,7 @@ def _of_subject(signals: dict[str, float], old: str, new: str) -> None:
 
 
 def _met(wanted: list[str], held: list[str]) -> list[float]:
-    """How well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
+    """Return how well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
     import numpy as np
 
     if not held:

@@ -36,7 +36,7 @@ class JudgedRelation:
 
 @lru_cache(maxsize=256)
 def judge_pair(old: str, new: str) -> JudgedRelation:
-    """How `new` stands to `old`."""
+    """Judge the relation of `new` to `old`."""
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares

@@ -92,7 +92,7 @@ class EndpointEmbedder:
         return self._answered([self._settings.query_prefix + text], 1)[0]
 
     def trust(self, text: str) -> float:  # noqa: ARG002 - the protocol's
-        """Which languages a server's model knows cannot be told from here; most know many."""
+        """Return 1 for every text: the languages of a server's model are unknown, and most models know many."""
         return 1.0
 
     def _answered(self, texts: list[str], tries: int) -> np.ndarray:
@@ -176,7 +176,7 @@ class EndpointEmbedder:
         return unit_rows(rows)
 
     def _told(self, status: int, answer: bytes) -> str:
-        """What went wrong, without the key, which some servers repeat."""
+        """Describe a failure without the key, which some servers repeat."""
         said = answer[:2_000].decode("utf-8", "replace")
         if status in (_UNREACHED, _LATE):
             return said

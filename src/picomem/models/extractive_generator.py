@@ -85,7 +85,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _weight(line: PromptLine, text: str, spread: Counter[str]) -> float:
-    """What a sentence says about what is talked of, a word: long ones must not win by their length alone."""
+    """Return the weight of a sentence per word, so that long sentences do not win by their length alone."""
     words = set(terms(text))
     if len(words) < 2:
         return 0.01 * len(words)  # "Great." is said where nothing else was

@@ -193,7 +193,7 @@ class _Asking(Generic[Answer]):
         return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)
 
     def _told(self, text: str) -> str:
-        """What went wrong, without the key, which some servers repeat."""
+        """Describe a failure without the key, which some servers repeat."""
         text = " ".join(text.split())[:300]
         return f"{text.replace(self._choice.key, '…') if self._choice.key else text}."
 
@@ -211,7 +211,7 @@ def _highest(model: Model) -> int:
 
 
 def _spent(response: ModelResponse, estimate: int) -> Spend:
-    """What a call cost by the server's account, or else by ours."""
+    """Return the cost of a call by the server's count, or else by ours."""
     given, taken = response.usage.input_tokens, response.usage.output_tokens
     return Spend(1, given or estimate, taken or count_tokens(response.text or ""))
 

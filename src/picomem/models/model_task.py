@@ -24,7 +24,7 @@ class ModelTask(Generic[Answer]):
 
 
 def no_answer_within(seconds: int, setting: str) -> str:
-    """What to say of a model that was too slow; `setting` is what gives it more time."""
+    """Describe a model that was too slow; `setting` is what gives it more time."""
     return (
         f"no answer within {seconds} seconds; raise {setting}, or lower memory.consolidation_window so that it reads "
         "less at once."

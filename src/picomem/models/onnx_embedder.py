@@ -73,8 +73,8 @@ class Recipe:
 
 
 def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
-    """How to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there, which
-    may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
+    """Read how to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there,
+    which may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
     given = named_path(str(given)).absolute()
     model = _model_file(given)
     folder = next(
@@ -129,7 +129,7 @@ def _pooling(folder: Path) -> str:
 
 
 def _json(path: Path, default: Any) -> Any:
-    """What a file of the folder says, or the default where there is none."""
+    """Return what a file of the folder says, or the default where there is none."""
     if not is_regular(path):
         return default
     try:

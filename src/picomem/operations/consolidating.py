@@ -171,7 +171,7 @@ def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
 
 
 def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
-    """What became of a session. After a dry run nothing has an id yet."""
+    """Return the outcome of a session. After a dry run nothing has an id yet."""
     return ConsolidatedView(
         session=done.session,
         title=done.title,

@@ -39,6 +39,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def shape_of(name: str, *, may_be_empty: bool) -> Mapping[str, Any]:
-    """What the schema of a field says besides its type; nothing where an empty text stands for none at all."""
+    """Return the constraints of a field besides its type, for its schema; nothing where an empty text stands for none
+    at all."""
     shape = _SHAPES.get(name, {})
     return {} if may_be_empty and "minLength" in shape else shape

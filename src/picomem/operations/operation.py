@@ -159,7 +159,7 @@ class Operation:
         return hash(self.name)  # `events` has no hash
 
     def presentation(self, result: Any) -> Presentation:
-        """How people see the result, on whatever surface. Its texts are made inert first."""
+        """Return the presentation of the result for people, for every surface. Its texts are made inert first."""
         from picomem.operations.inert_results import inert
 
         return self.present(inert(result))

@@ -106,8 +106,8 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
-    """What people are told of the hits' sessions. An agent reads the hits themselves: titles, and the
-    parts of scores, would cost it tokens."""
+    """Return the sessions of the hits, for people. An agent reads the hits themselves: titles, and the parts of scores,
+    would cost it tokens."""
     from picomem.engine.upkeep import hit_sessions
 
     return [] if engine.caller.is_agent else hit_sessions(engine, answer.hits)

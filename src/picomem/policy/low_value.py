@@ -18,7 +18,7 @@ from picomem.records.kinds import Kind
 
 
 def low_value_reason(content: str, kind: Kind) -> Refusal | None:
-    """Why a text that was offered unasked is not worth keeping as a memory of that kind; None if it is."""
+    """Return the reason why a text that was offered unasked is not worth keeping as a memory of that kind, if any."""
     return _whole(content) or _by_sentence(content, kind)
 
 

@@ -227,7 +227,8 @@ class Importer:
         return self.cleaner.shown_text(plain(text))
 
     def identity_of(self, entry: ImportedEntry) -> str:
-        """What tells an entry again, whatever becomes of it here. An entry that was edited there is another."""
+        """Return the stable identity of an entry, by which a later import recognises it. An entry that was edited there
+        is another."""
         return f"import:{self.form}:{content_hash(entry.identity, entry.content, entry.context)}"
 
     def _was_taken_in(self, tx: Transaction, entry: ImportedEntry, identity: str) -> bool:

@@ -94,7 +94,7 @@ class Restoring:
         return last if is_taken_back else ""
 
     def _undone_by(self, tx: Transaction) -> dict[str, str]:
-        """Which change was undone by which."""
+        """Return which change was undone by which."""
         if self._undoing is None:
             self._undoing = {undone: change for change, undone in audit.undoing(tx, self._scope, []).items()}
         return self._undoing

@@ -174,7 +174,7 @@ def items_of(messages: Sequence[Message]) -> list[Item]:
 
 
 def _rest(item: Item, said: NewMessage) -> Item | None:
-    """What an item has besides what its message says, which is left open; None where there is nothing."""
+    """Return the fields of an item that its message does not hold; None without any."""
     plain = _items_of_said(said)
     if item == plain:
         return None
@@ -198,7 +198,7 @@ def _whole(about: Message | None, plain: Item) -> Item:
 
 
 def _given(message: Message) -> Item | None:
-    """What a message of the system's holds of an item; None where it holds none."""
+    """Return the item in a message of the system; None if it holds none."""
     if message.role is not Role.SYSTEM or not message.content.startswith(_ITEM):
         return None
     try:

@@ -49,7 +49,7 @@ class EventTime:
         return first if first == last else f"{first} to {last}"
 
     def share_within(self, since: Micros, until: Micros) -> float:
-        """How likely the event lies in a window: the share of its time that does, 0–1."""
+        """Return the probability that the event lies in a window: the share of its time that does, 0–1."""
         return max(0, min(self.until, until) - max(self.since, since)) / (self.until - self.since)
 
 
