@@ -1,4 +1,4 @@
-"""What a channel is to the worker that answers: an account that sends messages, and says what became of each."""
+"""The interface of a channel for the worker that answers: an account that sends messages and reports their delivery."""
 
 from __future__ import annotations
 

@@ -4,12 +4,12 @@
     picomem chat "a question"           one answer; the same with a question on stdin
     picomem chat --json "a question"    one JSON document
 
-The model works on an event loop in a thread of its own, so that the main thread can wait for the person's next line,
-and an interrupt stops an answer and not the program. The answer goes to stdout; what is said about it (which tools the
-model calls, that memory is off) to stderr.
+The model works on an event loop in its own thread. So the main thread can wait for the person's next line, and an
+interrupt stops an answer, not the program. The answer goes to stdout; remarks about it (which tools the model calls,
+that memory is off) go to stderr.
 
-Memory is on here unless somebody has turned it off: who starts PicoBot of a memory program at their own terminal
-expects it to remember, while the setting's default, off, is right where others speak to it.
+Memory is on here unless it was turned off explicitly: a person who starts PicoBot at their own terminal expects it to
+remember. The default of the setting is off, which is right where other people speak to PicoBot.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the fields of a request to arguments of the command line, and back. Pure."""
+"""Converts the fields of a request to arguments of the command line, and back. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network.
+"""`picomem mcp` serves the store to one agent over stdin and stdout; `picomem serve` serves it to many over a network.
 
-The engine and the protocols are loaded when a server starts, because `picomem --help` reads the options here: MCP alone
-takes a second and a half of processor time.
+The engine and the protocols are loaded when a server starts, because `picomem --help` imports this module for its
+options, and MCP alone takes 1.5 s of processor time to import.
 """
 
 from __future__ import annotations

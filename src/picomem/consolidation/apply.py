@@ -1,22 +1,22 @@
-"""What one run of consolidation writes, in the caller's transaction.
+"""Writes the result of one run of consolidation, in the caller's transaction.
 
-What a run leaves behind, all in one transaction and under one `run` id (nothing of it is anywhere else):
+A run writes these rows, all in one transaction and under one `run` id:
 
 - `changes`: a row of verb `consolidate` and decision `consolidate`, without a memory, whose `before` and `after` are
-  the pointer before and after; and a row for each fact (add, merge, supersede, refuse), each memory that was called off
-  (archive) and each thing that was turned down (refuse), all of verb `consolidate`;
+  the pointer before and after; and a row of verb `consolidate` for each fact (add, merge, supersede, refuse), each
+  invalidated memory (archive) and each rejected part (refuse);
 - `memories`: the versions that those changes opened and closed, of source `consolidation`;
-- `episodes`: one timeline entry (role `summary`, category `timeline`, key `ctx_{session}_{uuid}`), in several parts of
-  one key where it is a `[RAW]` one; with its full text and vector; their place is the messages' numbers minus one;
-- `transcripts`: the session's own row (host `picobot`, path `picomem:session/ID`), made by the first run and only
-  brought up to date by the later ones, as the place that the entries point into;
+- `episodes`: one timeline entry (role `summary`, category `timeline`, key `ctx_{session}_{uuid}`), or several parts
+  with one key for a `[RAW]` entry, with full text and vector; their position is the number of the message minus one;
+- `transcripts`: the session's own row (host `picobot`, path `picomem:session/ID`), to which the entries point. The
+  first run creates it, and later runs update it;
 - `session_summaries`: the summary, if this run wrote one (`consolidations.summarised`);
 - `lineage`: from the messages (`message`, id) to the memory version, to the refusal's change, to the timeline entry
   (`episode`, id, 0) and to the summary (`summary`, the session's id, 0), with the change that made it;
-- `sessions`: pointer, its time, and the count of failures, which begins anew;
-- `consolidations`: a row that says all that, and what pointer, failures and summary were before.
+- `sessions`: the pointer, its time, and the count of failures, which is reset;
+- `consolidations`: a row that records all this, and the previous pointer, failures and summary.
 
-Beside it stands `spending`, which no undo takes back. What an undo does is in `undo.py` and `undo_consolidation.py`.
+`spending` is written separately, and no undo reverts it. `undo.py` and `undo_consolidation.py` undo a run.
 """
 
 from __future__ import annotations

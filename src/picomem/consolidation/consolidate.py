@@ -1,10 +1,10 @@
-"""Consolidate a conversation: what a generator is asked about, and the one transaction that applies its answer.
+"""Consolidates a conversation: prepares the input of a generator, and applies its answer in one transaction.
 
-This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, `memory/decide.py` what
-becomes of each fact, and `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
+This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, and `memory/decide.py` the
+outcome of each fact; `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
 
-The transaction first checks that the pointer and the messages are still those that were read. If another process was
-faster, or a message was purged meanwhile, nothing is written.
+The transaction first checks that the pointer and the messages are unchanged since they were read. If another process
+was faster, or a message was purged meanwhile, nothing is written.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
-"""What may come of a generator's proposal: checked, bounded, and each text with its origin. Pure, given what redacts.
+"""Checks a generator's proposal, limits it, and determines the origin of each text. Pure; a redactor is passed in.
 
-A model may be wrong, cut off, or talked into something by a text that it read. So whatever it says:
+A model may be wrong, cut off, or manipulated by a text that it read. So these rules apply to any answer:
 
-- Facts are few, short, one statement each, under a valid key. What tells of the conversation and not of the world ("the
-  user asked about…"), and what only says what the summary says, is no fact; nor what nobody said (`grounding.py`).
-- Origin is decided by words, not by what the model claims. Where others' text was read (a page, another person, a mail
-  that the user pasted, what the agent said after it had read such text), a fact is the agent's only if the user or the
-  agent stated it (`policy/stated.py`) and no word of it stands only in what others said. Else it is theirs, which
-  means what it always means: no instruction, not in the index page, fenced.
-- Timeline and summary have the least trusted origin of all that they may be made of, the summary before included.
-- A memory can be called off only if it was shown to the model and shares a word with what the user or the agent said;
-  one that a person stated or pinned, only if they speak of it; where others' text was read, and somebody trusted stands
-  behind the memory, only if the person wants it forgotten. And never if a fact of the same answer says that it holds.
-- A text that is no sentence about anything (a refusal, nothing at all) is no proposal: GeneratorFailed.
+- Facts are few and short, one statement each, under a valid key. A statement about the conversation ("the user asked
+  about…"), a repetition of the summary, and a statement that nobody made (`grounding.py`) are not facts.
+- The words decide the origin, not the model's claim. If text of others was read (a page, another person, a mail that
+  the user pasted, or what the agent said after reading such text), a fact is the agent's only if the user or the agent
+  stated it (`policy/stated.py`) and every word of it occurs outside the text of others. Otherwise it has the origin of
+  that text, with the usual effect: no instruction, not in the index page, fenced.
+- The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
+- A memory can be invalidated only if it was shown to the model and shares a word with what the user or the agent said.
+  A memory that a person stated or pinned can be invalidated only if that person mentions it. If text of others was read
+  and the memory is trusted, the person must ask to forget it. A fact of the same answer that confirms it prevents this.
+- A text without a statement (a refusal, or nothing) is not a proposal: GeneratorFailed.
 
-What is turned down is told with its reason, and goes on record.
+Rejected parts are reported and recorded with the reason.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""A timeline entry as it is stored: its texts, each within an episode's preview; and the entry that is the messages
-themselves, where no generator had anything to say (A11). Pure."""
+"""The texts of a timeline entry, each within an episode's preview. Pure.
+
+If no generator produced an entry, the entry consists of the messages themselves (A11).
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The episodes of a transcript as messages that a generator may be shown. Pure.
+"""Converts the episodes of a transcript to messages for a generator. Pure.
 
-A transcript is long and mostly an agent's talk, so each episode is cut: a person's words say most. Of a turn in many
-parts (a paste) the first and the last are shown. Where the host has summarised the session, its last summary stands for
-what the agent said before it, which costs less; what the person said is shown in any case, since facts come from it.
-What stands on a branch that its user went back from is left out.
+A transcript is long, and most of it is the agent's text. So each episode is cut, because a person's words say most. Of
+a turn in many parts (a paste), only the first and the last part are shown. If the host has summarised the session, its
+last summary replaces the agent's text before it, which costs less. The person's text is always shown, because facts
+come from it. Abandoned branches are left out.
 
-A speaker by name in somebody's log is a person, but not the user, so their words count as another's.
+A named speaker in a log is a person, but not the user, so that text has the origin of other people.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Consolidate transcripts: conversations that other programs own, of which memory has the episodes.
+"""Consolidates transcripts: conversations that other programs own, stored as episodes.
 
-It is the same as with a conversation with PicoBot (`consolidate.py`, `apply.py`), with these differences:
+This works as for a conversation with PicoBot (`consolidate.py`, `apply.py`), with these differences:
 
-- Episodes stand for messages, and lineage leads to them.
-- How far a transcript was taken up is where its latest run on record ended; a purge or an undo moves it by that alone.
-- What a person asked for was found when the transcript was read, and no prompt waits for a summary.
-- Without a model, and at the day's limit, nothing is done: the episodes are there to be recalled in any case.
+- Episodes replace messages, and lineage leads to them.
+- The end of the latest recorded run is the position in a transcript; only a purge or an undo moves it back.
+- Requests of the person were extracted when the transcript was ingested, and no prompt waits for a summary.
+- Without a model, or at the daily limit, nothing happens, because recall finds the episodes anyway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may ask over a network: the tokens of a user, and what was granted to them beyond their own data."""
+"""Access over a network: the tokens of a user, and the permissions that were granted beyond the user's own data."""
 
 from __future__ import annotations
 

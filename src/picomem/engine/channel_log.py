@@ -1,4 +1,4 @@
-"""One person's messages on the channels: what came in and waits for an answer, and what goes out."""
+"""One person's messages on the channels: incoming ones that wait for an answer, and outgoing ones."""
 
 from __future__ import annotations
 

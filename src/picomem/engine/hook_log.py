@@ -1,8 +1,8 @@
-"""What went wrong in hooks: `hooks.log` in the data directory, JSON lines, the latest last.
+"""Failures of hooks: `hooks.log` in the data directory, JSON lines, the latest last.
 
-A hook prints nothing but its answer, so this file is the only place where a fault shows; `picomem status` names it. It
-holds the names of files, and nothing that was said: of an error outside picomem's tree, which may quote what it was
-given, only kind and place.
+A hook prints only its answer, so this file is the only place where a failure shows; `picomem status` names it. It holds
+names of files, but no text of conversations. Of an error outside picomem's tree it holds only the kind and the place,
+because the message may quote its input.
 """
 
 from __future__ import annotations

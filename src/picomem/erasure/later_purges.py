@@ -1,9 +1,9 @@
-"""What was purged after a backup was made, told by comparing the backup with the store; and how it goes again.
+"""Finds what was purged after a backup was made, by comparing the backup with the store, and purges it again.
 
-Only a purge and retention delete rows (and consolidation, what it can make again). So of a user who purged since, all
-that the backup holds and the store does not has gone on purpose. That needs a store that has lost nothing by damage.
+Only a purge and retention delete rows (and consolidation, rows that it can rebuild). So if a user purged since the
+backup, every row that only the backup has was deleted on purpose. This requires a store without loss by damage.
 
-The tombstones of the store go into the backup as well: they also keep out what the backup never held.
+The tombstones of the store are copied to the backup as well, because they also cover entries that the backup never had.
 """
 
 from __future__ import annotations

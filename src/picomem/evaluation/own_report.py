@@ -1,5 +1,6 @@
-"""What `picomem bench quality --questions` tells: the figures of each way of recalling, what a difference between two
-of them is worth, and what was missed, so that a person can look. Pure."""
+"""The report of `picomem bench quality --questions`: figures of each variant, significance of differences, and misses.
+Pure.
+"""
 
 from __future__ import annotations
 

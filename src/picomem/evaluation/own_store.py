@@ -1,12 +1,12 @@
-"""`picomem bench quality --questions`: how well recall answers a user's own questions over their own store.
+"""`picomem bench quality --questions`: measures how well recall answers a user's own questions over their own store.
 
-    the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one way after the other
+    the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one variant after another
                                            └─▶ the same texts in plain FTS5
 
-The store itself is read once, to copy it, and nothing is written to it: neither vectors, nor a newer schema, nor what
-was handed out. All ways of recalling (see variants.py) answer from the one copy, in which the vectors of several models
-lie beside each other. Notes are left out: FTS5 does not have them. The budget of tokens cuts nothing unless a way sets
-it, for the ranking is what is measured.
+The store is read once, to copy it, and nothing is written to it: no vectors, no newer schema, no record of answers. All
+variants (see variants.py) use the one copy, which holds the vectors of several models. Notes are left out, because FTS5
+does not have them. The token budget does not limit the results unless a variant sets it, because the benchmark measures
+the ranking.
 """
 
 from __future__ import annotations

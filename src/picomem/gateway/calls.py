@@ -1,15 +1,17 @@
-"""Operations for callers over a network: who may call which, with which arguments, in which thread.
+"""Runs operations for callers over a network: checks permission and arguments, and chooses the thread.
 
-An engine is made for each call; it belongs to one user. The engine is synchronous, so a call runs in a worker thread
-from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
-away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
+An engine is made for each call and belongs to one user. The engine is synchronous, so a call runs in a worker thread
+from the check of its arguments to the finished result. A call that has begun is never abandoned: if the client
+disconnects, it gets no result, but its write is complete. Only an operation that reports progress stops where it
+reports.
 
-thread_limits.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
-user's call waiting.
+thread_limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
+of other users.
 
-What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
-ten minutes, for the caller's user, for the same request, and while it would do the same. The code is a message
-authentication code under a key of the store, so every process on the store takes it and none keeps it.
+An operation that cannot be undone needs a confirmation. A dry run returns a confirmation code, and the operation runs
+only with that code: within ten minutes, for the caller's user, for the same request, and while its effect is the same.
+The code is a message authentication code under a key of the store, so every process on the store accepts it and none
+has to keep it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The channels of the server: the routes of those that the settings name, and the worker that answers on them."""
+"""The channels of the server: routes for the channels in the settings, and the worker that answers on them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A tool of another memory server, offered by ours on the same store: its name, its arguments and its answers.
 
-What holds for every tool of ours holds for these: the caller needs a permission, the gate judges what is stored, text
-of untrusted origin is fenced, and a text that an agent stores after it has read such text has that origin
-(`untrusted_quotes.py`). Where one of these keeps a tool from doing what its own server would, the answer says so: as an
-error with one sentence, or in a further block of text behind the usual answer.
+The rules of our tools apply to these as well: the caller needs a permission, the gate judges what is stored, text of
+untrusted origin is fenced, and a text that an agent stores after reading such text has that origin
+(`untrusted_quotes.py`). If a rule prevents the effect that the tool has on its own server, the answer says so: as an
+error with one sentence, or in another block of text after the usual answer.
 
 The schemas use the part of JSON Schema that `_problem_in` checks. Unknown fields are ignored, as those servers do.
 """

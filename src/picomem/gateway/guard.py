@@ -1,4 +1,4 @@
-"""What a request must pass before any of it is acted on: pure ASGI, so that HTTP and sockets pass the same.
+"""The checks that every request must pass first: pure ASGI, so that HTTP and sockets pass the same ones.
 
 A page in the user's own browser can reach a server on loopback (DNS rebinding, cross-site requests and sockets). So:
 

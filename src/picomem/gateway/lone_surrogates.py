@@ -1,8 +1,7 @@
-"""Requests whose JSON escapes half of a character (`"\\ud800"`), which the SDK would leave without an answer.
+"""Repairs requests whose JSON escapes half of a character (`"\ud800"`), which the SDK would not answer.
 
-The parser of the SDK takes such a line for no JSON at all, and the SDK drops lines that are no JSON, because they have
-no id to answer to. Python's parser reads them. As on the other surfaces (operations/operation.py), half a character
-becomes `?`.
+The parser of the SDK rejects such a line as invalid JSON, and the SDK drops invalid lines, because they have no id to
+answer to. Python's parser reads them. As on the other surfaces (operations/operation.py), half a character becomes `?`.
 """
 
 from __future__ import annotations

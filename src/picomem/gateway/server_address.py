@@ -1,9 +1,9 @@
-"""Where a running server of a store is: a private file beside the database, which the server removes when it ends.
+"""The address of a store's running server: a private file beside the database, which the server removes when it ends.
 
     NAME.db-server.json   {"url": "http://127.0.0.1:8765", "pid": 4711}
 
-A file whose process has gone, or whose address does not answer, was left behind by a server that was killed. Of several
-servers on one store the last one stands in the file.
+If its process has gone, or the address does not answer, the file is a remnant of a killed server. If several servers
+run on one store, the file names the last one.
 """
 
 from __future__ import annotations

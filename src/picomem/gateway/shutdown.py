@@ -1,8 +1,8 @@
-"""How a server ends: it refuses what is new, finishes what was begun, and tells the sockets.
+"""Shuts down the server: refuses new requests, finishes running ones, and notifies the sockets.
 
-Pure ASGI, around the whole application: once the end has begun, a request is answered 503 and a socket is not opened.
-What was begun is counted, so that the process knows when nothing is left. An open stream without a request in it, such
-as that of an MCP client that listens, is nothing to finish.
+Pure ASGI, around the whole application: after the shutdown has begun, a request is answered 503 and a socket is not
+opened. Running requests are counted, so that the process knows when none is left. An open stream without a request,
+such as that of a listening MCP client, does not count.
 """
 
 from __future__ import annotations

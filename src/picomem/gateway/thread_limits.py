@@ -1,9 +1,9 @@
-"""Places in worker threads, so that nobody's calls keep another's waiting.
+"""Limits the worker threads of each user, so that nobody's calls delay those of others.
 
 The engine is synchronous, so each call runs in a thread. A writer may wait for the lock of another process for half a
-minute, and a long operation takes minutes. So calls that read, calls that write and long ones have threads of their
-own, and so has the look-up of tokens, with which every request begins. A user has a part of the threads of a kind at
-most. Each thread that reads holds a database connection of its own.
+minute, and a long operation takes minutes. So there are separate threads for calls that read, calls that write, long
+calls, and the look-up of tokens, with which every request begins. One user gets at most a part of the threads of a
+kind. Each reading thread has its own database connection.
 """
 
 from __future__ import annotations

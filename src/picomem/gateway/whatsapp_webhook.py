@@ -1,10 +1,10 @@
-"""`/channels/whatsapp/ACCOUNT`: what Meta's Cloud API tells about WhatsApp.
+"""`/channels/whatsapp/ACCOUNT`: the webhook of Meta's Cloud API for WhatsApp.
 
 These addresses need no token: verification shows the token that the owner chose, and every message is signed with the
 app's secret. A message is acknowledged when it is stored; channels/answering.py answers it.
 
-What others say in a group is kept in this process, for an hour at most, and stored with the next message that addresses
-PicoBot.
+Messages of others in a group stay in this process, for an hour at most, and are stored with the next message that
+addresses PicoBot.
 """
 
 from __future__ import annotations
