@@ -1,4 +1,4 @@
-"""Stores the new part of a conversation that a client sends as a whole with each message; see sessions/client_history.py.
+"""Stores the new part of a conversation that a client sends whole each time; see sessions/client_history.py.
 
 A conversation is recognised by a digest of its first message, which is its id on the channel. The digest uses a key
 that only this store has, so it reveals nothing elsewhere.

@@ -1,4 +1,4 @@
-"""Records the outcome of each request: a line in the log, a count in the metrics, and a number that the client gets, too.
+"""Records the outcome of each request: a line in the log, a count in the metrics, and a number for the client.
 
 It runs before the guard, so that refused requests are recorded as well. The log identifies the user by a digest under a
 key of the store: the lines of one user can be grouped, but nobody can read the name from them.
