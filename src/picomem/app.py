@@ -1,4 +1,4 @@
-"""The one place that wires: a runtime from settings, database, embedder and clock, and an engine from the runtime."""
+"""The composition root: makes a runtime from settings, database, embedder and clock, and an engine from the runtime."""
 
 from __future__ import annotations
 

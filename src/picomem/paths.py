@@ -1,7 +1,7 @@
-"""Where picomem keeps its files, how private they are (folders 0700, files 0600), and how named files are opened.
+"""The locations of picomem's files, their modes (folders 0700, files 0600), and the safe opening of named files.
 
 Every file that a user or a setting names is opened by `open_regular` or read by `read_regular`: regular files only, so
-that no device is read without end and no pipe is waited for.
+that reading never blocks on a pipe or continues for ever on a device.
 """
 
 from __future__ import annotations

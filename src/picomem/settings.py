@@ -1,10 +1,11 @@
-"""Settings: one TOML file, environment variables over it, and an option of a command over both.
+"""Settings: one TOML file, overridden by environment variables, overridden by the options of a command.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
 variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
-variable are written as in `PATH`. An unknown key or a value of the wrong kind is an error that says what was meant.
+variable are written as in `PATH`. An unknown key or a value of the wrong type is an error that suggests the right one.
 
-Standard dataclasses and `tomllib` do it: pydantic-settings would cost each command, a hook's among them, 170 ms.
+This uses standard dataclasses and `tomllib`, because pydantic-settings would cost each command, including those of
+hooks, 170 ms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with the entries of picomem in the hosts of a machine; `picomem doctor` reports it."""
+"""Checks picomem's entries in the hosts of a machine; `picomem doctor` reports the problems."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Installs picomem in hosts, and takes it out again: plans the change of each settings file, and makes it.
+"""Installs picomem in hosts and uninstalls it: plans the change of each settings file, and makes it.
 
-A file that cannot be read leaves its whole host as it is; the other hosts go on.
+If a file cannot be read, its whole host stays unchanged; the other hosts are installed.
 """
 
 from __future__ import annotations

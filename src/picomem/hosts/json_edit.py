@@ -1,4 +1,4 @@
-"""Insert and remove single entries of a JSON document as text, so that every other byte stays as it was. Pure.
+"""Inserts and removes single entries of a JSON document as text, so that every other byte stays the same. Pure.
 
 The settings files of editors and agents hold comments, trailing commas and their owner's layout (JSONC, and JSON5 for
 OpenClaw). Loading and dumping such a file loses some of that, so the text itself is edited: a parse says where each

@@ -1,4 +1,4 @@
-"""Sets `ingest.keep` when picomem is installed: Claude Code deletes a transcript that was not changed for 30 days."""
+"""Sets `ingest.keep` when picomem is installed, because Claude Code deletes transcripts unchanged for 30 days."""
 
 from __future__ import annotations
 

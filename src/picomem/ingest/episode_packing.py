@@ -1,7 +1,7 @@
 """Packs turns into episodes. Pure.
 
 A turn of a person is an episode of its own, because recall looks for these turns and their pointers must be exact.
-Between two turns of a person an agent writes many scraps ("Let me look at that file."); they are packed together as
+Between two turns of a person an agent writes many short remarks ("Let me look at that file."); they are packed together as
 long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a paragraph or a
 sentence.
 
@@ -10,9 +10,9 @@ is read at once. Between two steps only the last piece can still grow; it is sto
 packer between steps is JSON without any text of the transcript: the text comes from the stored episode, and a hash
 shows whether it is still the same.
 
-Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `fate` decides about a piece
-whose identity is already stored; if the two transcripts continued differently, the later piece is stored under its
-own identity, `apart`.
+Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `decide_piece` decides about a
+piece whose identity is already stored; if the two transcripts continued differently, the later piece is stored under
+its own identity, `apart`.
 """
 
 from __future__ import annotations

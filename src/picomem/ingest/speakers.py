@@ -1,4 +1,4 @@
-"""Who wrote what stands in a user's place, by the fields in which hosts say so. Pure.
+"""Determines who wrote the text in a user's place, by the fields in which hosts say so. Pure.
 
 A record holds the user's own words only where every field that tells who speaks agrees. No host specifies these fields,
 and they change with its versions. So a field of this family that is present with an unexpected value or type is a

@@ -1,6 +1,6 @@
-"""Models that the library `fastembed` downloads, for those who may: from Hugging Face, once, into its cache.
+"""An embedder with models that the library `fastembed` downloads from Hugging Face, once, into its cache.
 
-Nothing is downloaded before this embedder is chosen in the settings and asked for a vector.
+Nothing is downloaded unless the settings select this embedder and it is asked for a vector.
 """
 
 from __future__ import annotations

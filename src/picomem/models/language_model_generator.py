@@ -1,19 +1,19 @@
-"""A generator that asks a language model, over pydantic-ai.
+"""A generator that asks a language model through pydantic-ai.
 
-How it asks for a structured answer is a ladder, never a tool call, which small models do badly:
+It requests a structured answer in one of three modes, but never by a tool call, which small models do badly:
 
-    schema      the JSON schema is part of the request, where provider and server enforce it
-    object      the request asks for a JSON object, and the schema stands in the prompt
-    prompted    the schema stands in the prompt, and that is all
+    schema      the JSON schema is part of the request, and provider and server enforce it
+    object      the request asks for a JSON object, and the prompt contains the schema
+    prompted    only the prompt contains the schema
 
-It begins at the highest rung that the model is said to have. A server that refuses the request is asked on the next
-one; an answer that cannot be read is shown to the model with what is wrong, one rung lower. So there are at most three
-calls, and the rung that worked is remembered. An answer that was cut off is asked for once more, one rung lower: a
-small model that is held to a schema may say the same over and over. What cannot become better by asking again ends it
-at once: a time-out, a refusal, a key that is not accepted.
+It begins with the strictest mode that the model supports. If the server refuses a request, the next mode is tried. If
+an answer cannot be read, the model gets the error, in the next mode. So there are at most three calls, and the mode
+that worked is remembered. An answer that was cut off is requested once more, in the next mode, because a small model
+under a schema may repeat itself endlessly. Failures that another call cannot mend end it at once: a time-out, a
+refusal, a rejected key.
 
-The client does not retry by itself, and the whole call has one deadline. A call that gave no account of its tokens is
-counted by our own tokenizer; one that may have been answered unheard stays counted at the most that it can cost.
+The client does not retry by itself, and the whole call has one deadline. If a server reports no tokens, our own
+tokenizer counts them. A call that may have been answered without us receiving it counts with its maximum cost.
 """
 
 from __future__ import annotations

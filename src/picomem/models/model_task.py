@@ -1,4 +1,4 @@
-"""What a language model is asked: a task, what to work on, and how its answer is read."""
+"""A task for a language model: the instructions, the input, and how to read the answer."""
 
 from __future__ import annotations
 

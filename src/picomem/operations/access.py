@@ -1,4 +1,4 @@
-"""Operations for who may ask over a network: tokens, and what is granted to users beyond their own data."""
+"""Operations on network access: tokens, and permissions that are granted to users beyond their own data."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Advice as an agent, or a caller over a network, can follow it: errors and warnings name commands of a terminal, which
-they may not have. Pure."""
+"""Rewrites errors and warnings for agents and remote callers, who may not have the terminal commands that these name.
+Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations for copies of the whole store: backup and restore. Both are for whoever runs picomem, at the machine."""
+"""Operations for copies of the whole store: backup and restore. Both are for the operator, at the machine."""
 
 from __future__ import annotations
 

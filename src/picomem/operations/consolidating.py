@@ -1,4 +1,4 @@
-"""The operation that takes conversations up into memory: consolidate."""
+"""The operation that extracts memories from conversations: consolidate."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the fields of requests have to look like, for the schemas of wires.
+"""Constraints on the fields of requests, for JSON schemas.
 
-By the name of the field, which means the same in every operation. The check is the operation's own, and says it better.
+They apply by the name of a field, which means the same in every operation. The operations check their own arguments and
+give better messages.
 """
 
 from __future__ import annotations

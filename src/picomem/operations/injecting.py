@@ -1,4 +1,4 @@
-"""The operation that shows what hooks would put beside a prompt."""
+"""The operation that shows what hooks would inject beside a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that fill a store and look after it: ingest, scrub, embed, status, doctor, two tools about the store."""
+"""Operations that fill and maintain a store: ingest, scrub, embed, status, doctor, and two tools about the store."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What an agent asks memory to store, with the origin that its words have; for those who serve agents.
+"""Determines the origin of what an agent asks memory to store, for servers of agents.
 
-Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/proposal_checks.py`,
-`SpokenTexts`).
+The claim of the request does not count. The text is compared with the untrusted text in the agent's context
+(`consolidation/proposal_checks.py`, `SpokenTexts`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an operation is: a verb, declared once, from which every surface is rendered."""
+"""The type of an operation: a verb, declared once, from which every surface is rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations for who may write to PicoBot on a channel: senders who wait, and people who are known."""
+"""Operations on who may write to PicoBot on a channel: waiting senders, and known people."""
 
 from __future__ import annotations
 

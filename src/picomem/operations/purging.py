@@ -1,4 +1,4 @@
-"""The operation that erases. It is no tool: no agent may call it."""
+"""The operation that erases: purge. It is not a tool: no agent may call it."""
 
 from __future__ import annotations
 

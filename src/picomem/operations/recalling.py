@@ -1,4 +1,4 @@
-"""The operation that everything else is for: recall. It stands alone, so that a hook loads nothing else."""
+"""The central operation: recall. It has its own module, so that a hook loads nothing else."""
 
 from __future__ import annotations
 

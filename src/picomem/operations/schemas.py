@@ -1,4 +1,4 @@
-"""The JSON Schema of what an operation takes and gives, and the check of what a client sends.
+"""The JSON Schema of the request and the result of an operation, and the check of a client's arguments.
 
 Each operation has a plain schema: every field of its request by its own name, with all choices and bounds
 (`PlainParameters`). The view of a tool is derived from it (`Parameters`): fields that are not for models are left out,

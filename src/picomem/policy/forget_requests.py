@@ -1,4 +1,4 @@
-"""Whether a sentence of a person's asks that a memory be forgotten, or says that it holds no more. Pure.
+"""Recognises a person's request to forget a memory, or the statement that it is no longer true. Pure.
 
 An agent that read a page may do what the page wants and point at any sentence of its user's. So a sentence counts only
 if nothing else can be meant:

@@ -1,5 +1,4 @@
-"""Messages of a channel, and who writes on it: what came in, what goes out, contacts, and senders who are not accepted
-yet."""
+"""Messages of a channel, incoming and outgoing, and its contacts and pending senders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A piece of background work for a user, as the store knows it."""
+"""The state of a background job of a user, as stored."""
 
 from __future__ import annotations
 

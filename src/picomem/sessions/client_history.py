@@ -1,4 +1,4 @@
-"""Which stored conversation continues, given the history that a client sends with each message. Pure.
+"""Finds the stored conversation that continues, by the history that a client sends with each message. Pure.
 
 A client of a chat API sends the whole conversation each time. What is stored already must be recognised, so the history
 is compared with stored conversations, message by message and without white space:

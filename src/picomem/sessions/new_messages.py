@@ -1,4 +1,4 @@
-"""What was said, made fit to be stored: checked, redacted, counted. Pure, given what redacts."""
+"""Prepares new messages for storage: checks, redacts and counts them. Pure; a redactor is passed in."""
 
 from __future__ import annotations
 

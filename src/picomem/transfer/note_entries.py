@@ -1,4 +1,4 @@
-"""Markdown files that other programs keep, as entries to import, and the front matter of such files."""
+"""Reads Markdown files of other programs, and their front matter, as entries to import."""
 
 from __future__ import annotations
 

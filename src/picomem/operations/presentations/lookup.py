@@ -1,4 +1,4 @@
-"""How what is stored is presented: memories, versions, reasons, what was said, the index page."""
+"""The presentation of stored entries: memories, versions, reasons, messages, the index page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the care of a store is presented."""
+"""The presentation of maintenance: ingest, scrub, status, doctor."""
 
 from __future__ import annotations
 

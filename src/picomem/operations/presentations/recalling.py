@@ -1,4 +1,4 @@
-"""How the answer to a question is presented."""
+"""The presentation of the answer to a question."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""When the event happened that a text tells of: “yesterday I went hiking”, “上周五开了会”. Pure.
+"""Finds the time of the event that a text reports: “yesterday I went hiking”, “上周五开了会”. Pure.
 
-The grammar is the one that reads a question; the day from which it counts is that on which the text was said. A text
-has an event if it says exactly when one happened, and that was over by then. What happened on the day of the text
-itself needs no date of its own, and a year says too little about when.
+It uses the grammar for questions, and counts from the day of the text. A text has an event only if it says exactly when
+one happened, and that was over by then. An event on the day of the text itself needs no date of its own, and a year is
+too vague.
 
-“Yesterday”, “last May” and “May 2022” are past whatever stands around them. “In May” and “on Friday” are past only in
-a sentence that says so, because people plan with the same words.
+“Yesterday”, “last May” and “May 2022” are always in the past. “In May” and “on Friday” are in the past only in a
+sentence that says so, because people plan with the same words.
 """
 
 from __future__ import annotations
