@@ -52,7 +52,7 @@ from picomem.agent.tools import GROUP_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
-from picomem.distillation import consolidate_due
+from picomem.consolidation_runner import consolidate_due
 from picomem.engine.agent_support import is_in_group, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
@@ -139,7 +139,7 @@ class PicoBot:
         notices for the person.
 
         Before a long conversation is cut, the model has a silent turn to store what should last (before_compaction.py).
-        A generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
+        A generator that fails is a note, and the conversation waits (consolidation_runner.py). Raises StoreError.
         """
         engine = self._engine
         if engine is None or not self.talk.session:

@@ -1,7 +1,7 @@
 """Consolidates a conversation: prepares the input of a generator, and applies its answer in one transaction.
 
 This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, and `memory/decide.py` the
-outcome of each fact; `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
+outcome of each fact; `apply.py` writes it. In between, `picomem/consolidation_runner.py` asks the generator.
 
 The transaction first checks that the pointer and the messages are unchanged since they were read. If another process
 was faster, or a message was purged meanwhile, nothing is written.

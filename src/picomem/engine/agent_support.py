@@ -142,7 +142,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
 
 def consolidator(engine: Engine) -> Consolidator:
-    """The reader and writer for `picomem.distillation`, which calls the generator."""
+    """The reader and writer for `picomem.consolidation_runner`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
     return _consolidator(engine, Consolidator)

@@ -1,4 +1,4 @@
-"""Records the conversations of an import. An undo of the import leaves them, because only a purge deletes conversations.
+"""Records the conversations of an import. An undo of the import keeps them, because only a purge deletes them.
 
 Changes of the import's run record them; these changes concern no memory. Each conversation with PicoBot has its own
 change, written together with it. Transcripts have one change for the imported file, by which they are found again.

@@ -1,9 +1,9 @@
 """Packs turns into episodes. Pure.
 
 A turn of a person is an episode of its own, because recall looks for these turns and their pointers must be exact.
-Between two turns of a person an agent writes many short remarks ("Let me look at that file."); they are packed together as
-long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a paragraph or a
-sentence.
+Between two turns of a person an agent writes many short remarks ("Let me look at that file."); they are packed
+together as long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a
+paragraph or a sentence.
 
 Packing depends only on earlier turns, so a transcript that is read in ten steps gives the same episodes as one that
 is read at once. Between two steps only the last piece can still grow; it is stored like the others. The state of the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.distillation import Consolidated
+from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
@@ -128,23 +128,25 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `picomem review`. Each run is one change: `picomem changes` lists
     it, and `picomem undo` takes it back.
     """
-    from picomem import distillation
+    from picomem import consolidation_runner
     from picomem.models.selection import generator_of
 
     generator = generator_of(engine.settings)
     if request.session:
         if progress:
             progress(0, 1, f"{generator.name}: {request.session}")
-        one = await distillation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
+        one = await consolidation_runner.consolidate(
+            engine, generator, request.session, force=True, dry_run=request.dry_run
+        )
         done = [one]
     else:
-        done = await distillation.consolidate_due(
+        done = await consolidation_runner.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
     reconciled, cost = ([], None)
     if not request.session and not request.dry_run:
-        reconciled, cost = await distillation.reconcile(engine, generator)
-    waiting = [] if request.session else await distillation.waiting_transcripts(engine)
+        reconciled, cost = await consolidation_runner.reconcile(engine, generator)
+    waiting = [] if request.session else await consolidation_runner.waiting_transcripts(engine)
     limit = engine.settings.memory.daily_token_limit
     room = max(0, limit - engine.status().spent_today) if limit else None
     views = [_waiting_view(item) for item in waiting]

@@ -1,5 +1,4 @@
-"""Consolidation with a generator: it proposes what to keep of a conversation, and the proposals that pass the checks
-are kept.
+"""Runs consolidation with a generator: it proposes what to keep of a conversation, and accepted proposals are stored.
 
     ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → check →
     apply (one transaction that writes)
@@ -7,13 +6,13 @@ are kept.
 Network calls happen between transactions, never in one. Nothing is written before the answer is complete and checked,
 and only if the session has not changed. So a crash leaves either nothing or all of a run; at most an answer is lost.
 
-A failure of the generator is counted in the session's row, and nothing else happens: the conversation goes on and is
-due again. After `memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model:
-by the extractive generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
+A failure of the generator is only counted in the session's row: the conversation continues and is due again. After
+`memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model: by the extractive
+generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
 
-Transcripts of other programs are taken up in the same way, after the conversations, the latest session first; unasked
-only with `memory.consolidate_transcripts`, and then one part at a time. Nothing stands in for the model there: without
-one, at the day's limit and after a failure they wait.
+Transcripts of other programs are consolidated in the same way, after the conversations, the latest session first. This
+happens automatically only with `memory.consolidate_transcripts`, and then one part at a time. There is no substitute
+for the model: without one, at the daily limit and after a failure, transcripts wait.
 
 The maximum cost of a call is reserved before the call, and the actual cost is settled afterwards. So a process that
 crashes repeatedly during calls also reaches `memory.daily_token_limit`, and two processes cannot both use the remaining
@@ -50,7 +49,7 @@ _STOPPING = ("failed", "busy")  # states after which no further session is tried
 class Consolidated:
     """The outcome for a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
     "overtaken" (another process was faster), "busy" (another one is at it), "off" (memory is), "limit" (a transcript
-    waits for the next day) or "no model" (a transcript waits for one). A long conversation is taken up in several
+    waits for the next day) or "no model" (a transcript waits for one). A long conversation is consolidated in several
     `runs`, and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
 
     session: str
@@ -65,7 +64,7 @@ class Consolidated:
 async def consolidate(
     engine: Engine, generator: Generator, session_id: str, *, force: bool = False, dry_run: bool = False
 ) -> Consolidated:
-    """Take up what is due of a session, in as many runs as it needs.
+    """Consolidate the due messages of a session, in as many runs as it needs.
 
     With `force` all that is new is, and memory need not be enabled: a person asked. With `dry_run` the generator is
     asked for the first part only and nothing is kept, but what that cost. A failing generator is told in the result,
@@ -94,7 +93,7 @@ async def _consolidate(
     dry_run: bool,
     most_parts: int = 0,
 ) -> Consolidated:
-    """Take up a session from a store of such, in at most so many parts (0: in as many as it needs)."""
+    """Consolidate a session of a store in at most so many parts (0: as many as it needs)."""
     from anyio.to_thread import run_sync
 
     done = Consolidated(session_id)
