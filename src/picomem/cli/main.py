@@ -30,7 +30,7 @@ from picomem.version import __version__
 
 _OTHERS: dict[str, tuple[Group, str, str]] = {
     "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
-    "tui": ("use", "Look into memory and change it, on screens in the terminal.", "picomem tui --theme light"),
+    "tui": ("use", "Browse and change memory on screens in the terminal.", "picomem tui --theme light"),
     "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
     "install": (
         "use",

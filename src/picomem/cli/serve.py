@@ -36,7 +36,7 @@ def run_mcp(chosen: argparse.Namespace) -> int:
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
     """The options of `picomem serve`."""
-    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: server.host, 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
     parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
     parser.add_argument(

@@ -61,8 +61,8 @@ class IngestResult:
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
     """Read new sessions from the transcripts of Claude Code, Codex, OpenClaw and others.
 
-    What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
-    probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
+    Requests to remember something become memories if they pass the gate. Other statements that will probably last
+    become candidates (see `review`). `undo` takes back the memories of one ingest.
     """
     from picomem.engine.upkeep import keep_transcripts
     from picomem.ingest.discovery import default_places
@@ -202,10 +202,10 @@ class EmbedResult:
 
 
 def embed(engine: Engine, request: EmbedRequest, progress: Progressing | None = None) -> EmbedResult:
-    """Compute missing vectors, after a change of the embedder or where it failed.
+    """Compute missing vectors, after a change or a failure of the embedder.
 
-    Recall works meanwhile with those that are there. Vectors of other models are removed at the end, when none of
-    this one's is missing any more. It may be stopped at any time; the next run goes on.
+    Meanwhile, recall uses the existing vectors. At the end, when none of this model's vectors is missing, those of
+    other models are removed. It may be stopped at any time; the next run continues.
     """
     return EmbedResult(**asdict(engine.embed(progress=progress, afresh=request.afresh)))
 

@@ -81,7 +81,7 @@ class PairRevokeResult:
 
 
 def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
-    """List who waits to write to PicoBot on a channel, with the codes to accept them, and who is known."""
+    """List the senders who wait for acceptance on a channel, with their codes, and the accepted contacts."""
     from picomem.engine.channel_contacts import every_contact, former_people, pairings
 
     waiting = [
@@ -127,7 +127,7 @@ def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
 
 
 def pair_revoke(engine: Engine, request: PairRevokeRequest) -> PairRevokeResult:
-    """Let a user write to PicoBot on no channel any more, or not by one id; `--user` says who. Their memory stays.
+    """Stop a user, or one of their ids, from writing to PicoBot on channels; `--user` names them. Their memory stays.
 
     A revoked id stands for nobody until its sender is accepted again.
     """

@@ -134,8 +134,8 @@ class ImportResult:
 def import_(engine: Engine, request: ImportRequest, progress: Progressing | None = None) -> ImportResult:
     """Import the memory of another program, or an export of picomem.
 
-    Everything passes redaction and the write gate, and keeps its time and its origin. To import the same again adds
-    nothing. `undo` takes the memories of one import back.
+    Everything passes redaction and the write gate, and keeps its time and its origin. Importing the same file again
+    adds nothing. `undo` takes the memories of one import back.
     """
     from picomem.engine.transfers import import_from
     from picomem.transfer.import_format import guessed_format, import_format_named
