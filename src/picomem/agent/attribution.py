@@ -34,7 +34,7 @@ from picomem.records.untrusted_fence import quoted_in, without_quoted
 from picomem.text.terms import terms
 
 ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
-_LONGEST = 200_000  # characters of one result that are looked at: a model's window holds no more
+_LONGEST = 200_000  # characters of one result that are compared: a model's window holds no more
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,7 @@ class MemoryCapability(AbstractCapability[Any]):
         await self._record(results_said(results, self._run.ids))
 
     async def _listen(self, ctx: RunContext[Any]) -> None:
-        """Know what the model has in its sight: the texts of other tools, of earlier runs too."""
+        """Find the untrusted texts in the model's context: those of other tools, of earlier runs too."""
         window = self._run.window
         shown = window.system if window else ""
         messages = [*ctx.messages]

@@ -41,7 +41,7 @@ _BEGINNINGS = [
     for dressing in ("", "```", "```json", "```tool_call", "```tool_code", "<tool_call>")
     for name in ("name", "arguments", "parameters")
 ]
-_LONGEST = 100_000  # characters of an answer that is looked at
+_LONGEST = 100_000  # characters of an answer that is parsed
 
 
 class PlainCalls(AbstractCapability[Any]):

@@ -117,7 +117,7 @@ class MemoryTools(AbstractToolset[Any]):
             else:
                 verb, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            verb.check_permission(self.engine)  # before the memory to forget is looked at
+            verb.check_permission(self.engine)  # before the memory to forget is read
             request = _weighed_once(request)
             if isinstance(request, ForgetRequest) and self.voices is not None:
                 self._check_mentioned(request, self.voices)

@@ -59,7 +59,7 @@ class PreparedPart:
 class Consolidator:
     """Reads and writes for the consolidation of one user's conversations with PicoBot."""
 
-    works_without_model = True  # what is due is taken up at the day's limit, and after failures, as well
+    works_without_model = True  # due messages are consolidated at the daily limit, and after failures, as well
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Consolidator:
     # Before
 
     def waiting(self) -> list[Session]:
-        """The sessions with messages that memory has not taken up, the one that waits longest first."""
+        """Return the sessions with unconsolidated messages, the one that waits longest first."""
         with self._connector.read() as tx:
             return consolidations.waiting(tx, self._scope)
 
@@ -199,7 +199,7 @@ class Consolidator:
     def apply(
         self, ready: PreparedPart, checked: CheckedProposal, generator: str, *, dry_run: bool = False
     ) -> Applied | None:
-        """Keep what came of a part; None where it was overtaken. With `dry_run` all is done, and then taken back."""
+        """Store the result of a part; None if another process was faster. With `dry_run` everything is rolled back."""
         texts = entry(self._stamp(ready.part), checked.timeline)
         with_vectors = self._vectors is not None and not dry_run
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)

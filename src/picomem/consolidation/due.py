@@ -39,7 +39,7 @@ class Trigger(StrEnum):
 class Triggers:
     """More than so many tokens, so many turns, so long idle (microseconds); how many messages stay in the prompt.
 
-    `daily` is the time of day, in `zone`, at which whatever was said before is taken up.
+    `daily` is the time of day, in `zone`, at which all earlier messages are due.
     """
 
     tokens: int

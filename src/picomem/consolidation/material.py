@@ -43,7 +43,7 @@ class Part:
 
     @property
     def fresh(self) -> tuple[Message, ...]:
-        """The messages that memory takes up now."""
+        """The messages that this run consolidates."""
         return tuple(message for message in self.messages if message.seq >= self.first)
 
     @property

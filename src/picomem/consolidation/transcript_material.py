@@ -25,14 +25,14 @@ _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTAN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidatedUpTo:
-    """How far a transcript was taken up: so many turns, when it was of that generation, at that time."""
+    """How far a transcript was consolidated: the number of turns, its generation, and the time."""
 
     turns: int = 0
     generation: int = 0
     at: int = 0
 
     def is_fresh(self, episode: Episode, generation: int) -> bool:
-        """Return whether an episode was not taken up; after a rewrite turns have other numbers, so its time decides."""
+        """Return whether an episode is not consolidated. A rewrite renumbers turns, so the time decides then."""
         if not self.at or self.generation == generation:
             return episode.last_turn >= self.turns
         return episode.created_at > self.at
@@ -51,7 +51,7 @@ class TranscriptPlace:
 
 
 def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: ConsolidatedUpTo) -> list[Episode]:
-    """The episodes of a transcript that no run has taken up, in order."""
+    """Return the unconsolidated episodes of a transcript, in order."""
     fresh = [
         episode
         for episode in there
@@ -76,7 +76,7 @@ def messages_of(transcript: Transcript, shown: Sequence[Episode]) -> list[Messag
 
 
 def turns_before(shown: Sequence[Episode], number: int, turns: int) -> int:
-    """Return how many turns are taken up when the message of that number was the last one; `turns` are all there
+    """Return how many turns are consolidated when the message of that number was the last one; `turns` are all there
     are."""
     if number >= len(shown):
         return max(turns, shown[-1].last_turn + 1)

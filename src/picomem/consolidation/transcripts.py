@@ -151,7 +151,7 @@ class TranscriptConsolidator(Consolidator):
         if self._reached(tx, now) != place.reached:
             return False
         there = {episode.id: episode.preview for episode in episodes.of_transcript(tx, self._scope, now.id, [])}
-        # The last one may have grown meanwhile; what was added to it is taken up by the next run.
+        # The last one may have grown meanwhile; the next run consolidates what was added to it.
         return all(there.get(episode.id, "").startswith(episode.preview) for episode in place.shown)
 
     def _run(

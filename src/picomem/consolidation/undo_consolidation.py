@@ -31,7 +31,7 @@ from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
-CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was taken up, and that was taken back
+CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was consolidated, and that was undone
 
 
 def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[str, str]) -> None:
@@ -124,7 +124,7 @@ def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Rec
 
 
 def _pointer(tx: Transaction, scope: Scope, kept: consolidations.Record) -> tuple[int | None, str]:
-    """Up to where the conversation of a run was taken up by now, and its latest run; None where it was purged."""
+    """Return up to where the conversation of a run is consolidated now, and its latest run; None if it was purged."""
     if kept.transcript:
         latest = consolidations.latest_of_transcript(tx, scope, kept.transcript)
         return (latest.last, latest.run) if latest else (None, "")
@@ -176,7 +176,7 @@ def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: 
 
 
 def _episodes_of(tx: Transaction, scope: Scope, kept: consolidations.Record) -> list[Parent]:
-    """The episodes of the turns that a run took up."""
+    """Return the episodes of the turns that a run consolidated."""
     entry = kept.entries[0]
     there = episodes.of_transcript(tx, scope, kept.transcript, [])
     return [

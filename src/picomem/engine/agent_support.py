@@ -61,13 +61,13 @@ def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
             untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
 
 
-def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
     """The recorded quotes that an agent may have in its context when it stores `text`."""
     from picomem.memory import untrusted_handouts
 
     with engine._context.connector.read() as tx:
         kept = untrusted_handouts.load(tx, engine.scope, engine.now())
-        return untrusted_handouts.in_sight(tx, kept, text, engine.now())
+        return untrusted_handouts.in_context(tx, kept, text, engine.now())
 
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from picomem.consolidation.proposal_checks import SpokenTexts
-from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
+from picomem.engine.agent_support import keep_quotes, quotes_in_context, stated_lately
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import vouched
@@ -47,7 +47,7 @@ class UntrustedQuotes:
         with self._lock:
             texts = list(self._texts)
         others = [(origin, frozenset(terms(text))) for origin, text in texts]
-        others += quotes_in_sight(engine, " ".join(texts_in(arguments)))
+        others += quotes_in_context(engine, " ".join(texts_in(arguments)))
         return SpokenTexts((Grounds(stated_lately(engine)),), tuple(others)) if others else None
 
     def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:

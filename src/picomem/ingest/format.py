@@ -152,7 +152,7 @@ class State:
         self.skipped.add(reason if known else "unknown")
 
     def hear(self, origin: Origin | None) -> None:
-        """A text of that origin comes into the agent's sight, if there is one: what the agent says from now on, until
+        """A text of that origin enters the agent's context, if there is one: what the agent says from now on, until
         the user's next message, may be that text in other words."""
         if origin is not None and not origin.trusted:
             self.marks[_HEARD] = worst((origin, Origin(self.marks.get(_HEARD, origin)))).value
@@ -273,7 +273,7 @@ class Format:
 
     name: str
     takes_any_log = False  # asked last whether a file is its own
-    file_names: tuple[str, ...] = ()  # in a folder these are looked at as well, though they do not end in .jsonl
+    file_names: tuple[str, ...] = ()  # in a folder these are opened as well, although they do not end in .jsonl
     unique_prefix = ""  # a file whose name begins so is the same transcript wherever it was moved
 
     def claims(self, path: Path, head: bytes, /) -> bool:

@@ -3,7 +3,7 @@
 - The database is opened read-only, and each look at it is one short statement. In write-ahead mode a reader neither
   waits for a writer nor holds one up; what is written meanwhile is read the next time.
 - If no `-wal` file lies beside it, nobody has it open. Then it is read as a file that does not change, because a usual
-  connection would leave a `-wal` and a `-shm` file behind. Whether it did change is looked at after each statement, and
+  connection would leave a `-wal` and a `-shm` file behind. A change is detected after each statement, and
   then the statement is made again.
 - A database that is locked for longer than a moment is reported, and read the next time.
 

@@ -20,7 +20,7 @@ from picomem.text.terms import STOP_WORDS, is_cjk, terms
 if TYPE_CHECKING:
     import numpy as np
 
-_LONGEST = 400  # characters of a statement that are looked at
+_LONGEST = 400  # characters of a statement that are read
 _CHANGE = (
     r"\b(?:moved?|switch(?:ed|es)?|replac\w+|no longer|any ?more|not any more|instead|chang(?:ed|es)|became|becomes|left|"
     r"sold|stopped|stops|quit|gave up|given up|since|from now on|cancel\w*|dropped|removed|until|handed|took over|taken|"

@@ -71,11 +71,13 @@ def load(tx: Transaction, scope: Scope, now: Micros) -> list[StoredQuote]:
     return [quote for quote in kept if quote.at > now - DAY]
 
 
-def in_sight(
+def in_context(
     tx: Transaction, kept: Iterable[StoredQuote], text: str, now: Micros
 ) -> list[tuple[Origin, frozenset[str]]]:
-    """The quotes that an agent may have in its sight when it stores `text`, each with the words that both have: the
-    recent ones, and those that have half of the text's words."""
+    """Return the quotes that may be in an agent's context when it stores `text`, each with the words in common.
+
+    These are the recent quotes, and those that have half of the text's words.
+    """
     key = meta.redaction_key(tx)
     words = {_digest(key, word): word for word in content_words(text)}
     overlaps = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]

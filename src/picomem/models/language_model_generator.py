@@ -47,7 +47,7 @@ class LanguageModelGenerator:
         self.name = f"{choice.provider}:{choice.model}"
         self._model = model
         self._choice = choice
-        self._rung = _highest(model)
+        self._mode = _strictest_mode(model)
 
     async def propose(self, material: Material, budget: CallBudget) -> Proposal:
         """Ask, and read what it answers. Raises GeneratorFailed."""
@@ -58,21 +58,21 @@ class LanguageModelGenerator:
         return await self._answer(pair_question(pairs), budget)
 
     async def _answer(self, question: ModelTask[Answer], budget: CallBudget) -> Answer:
-        asking = _Asking(self._model, self._choice, question, budget, self._rung)
+        asking = _Asking(self._model, self._choice, question, budget, self._mode)
         try:
             async with self._model:
                 answer = await asking.answer()
         except GeneratorFailed as error:
             raise GeneratorFailed(f"{self.name}: {error}") from error
-        self._rung = asking.rung
+        self._mode = asking.mode
         return answer
 
 
 class _Asking(Generic[Answer]):
-    """One question on its way down the ladder."""
+    """One question, asked in up to three modes."""
 
     def __init__(
-        self, model: Model, choice: ModelChoice, question: ModelTask[Answer], budget: CallBudget, rung: int
+        self, model: Model, choice: ModelChoice, question: ModelTask[Answer], budget: CallBudget, mode: int
     ) -> None:
         self._model = model
         self._choice = choice
@@ -81,7 +81,7 @@ class _Asking(Generic[Answer]):
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
         self._cut_off = False
-        self.rung = rung
+        self.mode = mode
 
     async def answer(self) -> Answer:
         failure = GeneratorFailed()
@@ -90,16 +90,16 @@ class _Asking(Generic[Answer]):
                 response = await self._response()
             except _Rejected as error:
                 failure = GeneratorFailed(str(error))
-                if self.rung == _PROMPTED:
+                if self.mode == _PROMPTED:
                     break
-                self.rung += 1
+                self.mode += 1
                 continue
             if response.finish_reason == "length":
                 failure = GeneratorFailed(f"the answer was cut off at {self._question.output_tokens:,} tokens.")
-                if self.rung == _PROMPTED or self._cut_off:
+                if self.mode == _PROMPTED or self._cut_off:
                     break
                 self._cut_off = True
-                self.rung += 1
+                self.mode += 1
                 continue
             if response.finish_reason == "content_filter":
                 raise GeneratorFailed("the provider's filter withheld the answer.")
@@ -108,11 +108,11 @@ class _Asking(Generic[Answer]):
             except GeneratorFailed as error:
                 failure = error
                 self._answer, self._problem = (response.text or "")[:2_000], str(error)
-                self.rung = min(self.rung + 1, _PROMPTED)
+                self.mode = min(self.mode + 1, _PROMPTED)
         raise failure
 
     async def _response(self) -> ModelResponse:
-        """One call. Raises _Rejected where another rung may do, and GeneratorFailed where none will."""
+        """One call. Raises _Rejected if another mode may work, and GeneratorFailed if none will."""
         import anyio
         from pydantic_ai import direct, exceptions
 
@@ -176,19 +176,19 @@ class _Asking(Generic[Answer]):
         return sum(map(count_tokens, (self._task(), self._question.prompt, self._answer))) + _FRAME
 
     def _task(self) -> str:
-        return self._question.task if self.rung == _SCHEMA else self._question.task_with_schema
+        return self._question.task if self.mode == _SCHEMA else self._question.task_with_schema
 
     def _parameters(self) -> ModelRequestParameters:
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
-        if self.rung == _PROMPTED:
+        if self.mode == _PROMPTED:
             return ModelRequestParameters()
         # A server of one's own holds a model to the whole schema anyway; "strict" would take the bounds out of it.
         schema = OutputObjectDefinition(
             json_schema=self._question.schema, name=self._question.name, strict=not self._choice.is_own_server
         )
-        if self.rung == _SCHEMA:
+        if self.mode == _SCHEMA:
             return ModelRequestParameters(output_mode="native", output_object=schema, prompted_output_template=False)
         return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)
 
@@ -202,8 +202,8 @@ class _Rejected(Exception):
     """The server does not take a request of this kind."""
 
 
-def _highest(model: Model) -> int:
-    """The highest rung that a model is said to have."""
+def _strictest_mode(model: Model) -> int:
+    """Return the strictest mode that a model supports."""
     profile: Any = model.profile
     if profile.get("supports_json_schema_output", False):
         return _SCHEMA

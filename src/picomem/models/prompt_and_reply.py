@@ -29,7 +29,7 @@ from picomem.records.untrusted_fence import fenced
 
 LONGEST_ANSWER = 40_000  # characters; the longest that was asked for has a quarter of that
 _MOST_NAMED = 8  # members that a message names
-_MOST_ENTRIES = 100  # of a list in an answer that are looked at
+_MOST_ENTRIES = 100  # of a list in an answer that are read
 _THOUGHTS = r"(?is)<(think|thinking|reasoning)>.*?</\1>"
 _TOP = r"\{\s*\"(?:facts|timeline|summary|invalidate|pairs)\""
 

@@ -42,7 +42,7 @@ class OfferedView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run: the messages that it took up (of a transcript: turns, as `unit` says), and what it kept of them.
+    """One run: the messages that it consolidated (of a transcript: turns, see `unit`), and what it kept of them.
     `covered` is the number of the last message that the summary stands for, 0 where it wrote none; `turned_down` are a
     text and a reason each. After a dry run the ids are empty, since nothing was stored."""
 

@@ -167,8 +167,8 @@ class ScrubRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScrubResult:
-    """Rows looked at, rows that held secrets, rows that do not match their hash, and the secrets by rule. `unfinished`
-    says why the old text may still stand in the file's log; `left` names exported pages that are to be looked at."""
+    """Rows checked, rows that held secrets, rows that do not match their hash, and the secrets by rule. `unfinished`
+    says why the old text may still stand in the file's log; `left` names exported pages to check by hand."""
 
     rows: int
     changed: int

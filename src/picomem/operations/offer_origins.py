@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def vouched(request: Any, spoken: SpokenTexts | None, engine: Engine) -> tuple[Any, str]:
     """The request with its origin, and what the agent is to know of that. `spoken` is None where nothing that nobody
-    trusted wrote is in its sight.
+    trusted wrote is in its context.
 
     Why a thing matters, changes or is to be forgotten is the agent's own remark: where the user has not stated the
     remark, the remark goes.

@@ -64,7 +64,7 @@ class PurgeResult:
     """`counts` says how many of what, `said` the same in words; `memories` and `sessions` say what, of a dry run alone.
 
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
-    names files that are to be looked at.
+    names files to check by hand.
     """
 
     dry_run: bool

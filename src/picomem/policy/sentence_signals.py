@@ -17,7 +17,7 @@ from picomem.policy.low_value import low_value_reason
 from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms
 
-_LONGEST = 600  # characters that are looked at
+_LONGEST = 600  # characters that are read
 _ZH = r"[\u3400-\u9fff]"
 
 # A name, and a pattern without regard to case. `^` is the beginning of the sentence after words of politeness.

@@ -101,7 +101,7 @@ class Sessions:
     def fork(self, session_id: str, at: int) -> Session:
         """A new session with the messages up to and with the number `at`, and the summary if it covers no more.
 
-        What memory has taken up of the messages counts as taken up in the fork too. Damaged messages are not copied,
+        Consolidated messages count as consolidated in the fork, too. Damaged messages are not copied,
         and the numbers close up. Raises NotFound, and InvalidInput where `at` is no message or would part a call from
         its result.
         """

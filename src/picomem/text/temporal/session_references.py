@@ -20,7 +20,7 @@ from picomem.text.temporal.intent import unquoted
 from picomem.text.temporal.words import NUMBERS, ORDINALS
 from picomem.text.terms import query_terms
 
-_LONGEST = 2_000  # characters that are looked at
+_LONGEST = 2_000  # characters that are searched
 
 _KIND = r"(?:session|conversation|chat|talk|discussion)"
 _NUMBER = r"(?:\d{1,4}|[a-z]{3,9}(?:[-\s][a-z]{3,5})?)"

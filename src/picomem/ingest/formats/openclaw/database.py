@@ -5,7 +5,7 @@
     session_windows(session_id, session_key, chat_type, hook_external_content_source, …)
     session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see senders.py
 
-No specification exists; other tables and columns are not looked at. The file is another program's, and is only read
+No specification exists; other tables and columns are not read. The file is another program's, and is only read
 (see host_database.py); what is too long is passed over.
 """
 
