@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Forbidden
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
@@ -62,7 +62,7 @@ class Runtime:
         scope = scope or Scope(caller.user if caller else Scope().user)
         caller = caller or Caller(scope.user)
         check_caller(caller, scope)
-        return Engine(Context(self._resources, caller, scope), self.close if closes else None)
+        return Engine(CallerContext(self._resources, caller, scope), self.close if closes else None)
 
     def caller_of(self, token: str) -> Caller | None:
         """The caller of a token; None if the token is not valid. Reads the store each time. Raises StoreError."""

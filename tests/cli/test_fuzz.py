@@ -36,7 +36,7 @@ from picomem import open as open_memory
 from picomem.cli.main import main, parser_for
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
-from picomem.gateway.mcp import INDEX_URI, HandedOver, Tool, build_server
+from picomem.gateway.mcp import INDEX_URI, Tool, UntrustedQuotes, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
@@ -389,7 +389,7 @@ async def _answered(client: Client, engine: Engine, operation: Any, arguments: d
     try:
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return Tool(operation, {}).answer(engine, arguments, lambda *_: None, HandedOver())
+        return Tool(operation, {}).answer(engine, arguments, lambda *_: None, UntrustedQuotes())
     return await client.call_tool(operation.tool, arguments)
 
 

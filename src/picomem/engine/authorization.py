@@ -7,7 +7,7 @@ from shlex import quote
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import SIGN_IN, AccessToken, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller

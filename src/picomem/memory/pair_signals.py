@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from picomem.memory.likeness import Relation, compare, words
 from picomem.models.classifier import Observed
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
 
 if TYPE_CHECKING:
