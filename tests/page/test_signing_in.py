@@ -10,15 +10,25 @@ from pathlib import Path
 import apsw
 import httpx2
 import pytest
+from playwright.sync_api import expect
 from tests.forked_program import program
 from tests.gateway.serving import Served, environment, picomem, serving, token
 
 from picomem import open as open_memory
 from picomem.clock import MINUTE
 from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
-from picomem.records.access_token import new_token
+from picomem.records.access_token import Credential, new_token
 
-from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
+from .serving_pages import (
+    EVERYTHING,
+    HTML,
+    READ_ONLY,
+    browser_client,
+    browsing,
+    code_for,
+    form_code_in,
+    signed_in_client,
+)
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -71,10 +81,10 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
     assert sign_in(resources, late) is None
     code = make_sign_in_code(engine, READ_ONLY)
     assert len(tokens(engine)) == 1
-    assert caller_of(resources, code) is None
+    assert caller_of(resources, Credential(code)) is None
     session = sign_in(resources, code)
     assert session is not None
-    assert caller_of(resources, session).permissions == READ_ONLY
+    assert caller_of(resources, Credential(session, is_cookie=True)).permissions == READ_ONLY
     assert [known.label for known in tokens(engine)] == ["web page"]
     assert sign_in(resources, session) is None
 
@@ -88,6 +98,75 @@ def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, d
     with closing(apsw.Connection(str(db))) as other:
         other.execute("BEGIN IMMEDIATE")
         assert sign_in(resources, new_token("local")) is None
+
+
+@pytest.mark.reliability("S6")
+def test_a_session_works_by_its_cookie_only_and_a_cookie_holds_nothing_else(pages: Served) -> None:
+    with signed_in_client(pages, user="sue") as client, browser_client(pages) as other:
+        (cookie, session), *_ = client.cookies.items()
+        assert session.startswith("pico_")
+        assert pages.post(session, "status").status_code == 401
+        for path in ("/search", "/metrics", "/mcp", "/v1/models", "/api/v1/openapi.json"):
+            assert other.get(path, headers={"Authorization": f"Bearer {session}"}).status_code == 401, path
+        other.cookies.set(cookie, token(pages.db, "--user", "sue"))
+        assert other.get("/search").status_code == 401
+        assert client.get("/search").status_code == 200
+
+
+def test_a_session_is_no_token_for_an_address_that_others_reach(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    resources = engine._context.resources
+    assert sign_in(resources, make_sign_in_code(engine, EVERYTHING))
+    assert not has_tokens(resources)
+
+
+@pytest.mark.reliability("S6")
+def test_a_link_of_another_user_asks_before_it_replaces_the_session(pages: Served) -> None:
+    with signed_in_client(pages, user="ann") as client:
+        anns = dict(client.cookies)
+        code = code_for(pages.db, "mallory")
+        form = form_code_in(client.get("/").text)
+        for fields in ({"code": code}, {"code": code, "csrf": "x"}):
+            asked = client.post("/sign-in", data=fields)
+            assert (asked.status_code, asked.headers.get("set-cookie")) == (200, None)
+            assert "You are signed in as ann, and this link signs in mallory." in asked.text
+        assert client.post("/sign-in", data={"code": "wrong"}).status_code == 403
+        assert "The memory of ann." in client.get("/").text
+        assert client.post("/sign-in", data={"code": code, "csrf": form}).status_code == 303
+        arrived = client.get("/").text
+        assert "The memory of mallory." in arrived
+        assert "Signed in as mallory." in arrived
+        client.cookies.clear()
+        client.cookies.update(anns)
+        assert client.get("/").status_code == 401
+
+
+def test_a_further_link_of_the_same_user_ends_the_earlier_session(pages: Served) -> None:
+    with signed_in_client(pages) as client:
+        earlier = dict(client.cookies)
+        assert client.post("/sign-in", data={"code": code_for(pages.db)}).status_code == 303
+        assert client.get("/").status_code == 200
+        client.cookies.clear()
+        client.cookies.update(earlier)
+        assert client.get("/").status_code == 401
+
+
+@pytest.mark.reliability("S6")
+def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
+    code = code_for(pages.db)
+    with browsing(pages.url) as context:
+        page = context.new_page()
+        page.goto(f"/memories#{code}")
+        expect(page.get_by_label("One-time code")).to_have_value("")
+        page.goto("/sign-in#%E0%A4%A")  # no code, and no text that can be decoded
+        expect(page.get_by_role("alert")).to_contain_text("not valid")
+        page.goto(f"/sign-in#{code}")
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        expect(page.locator(".toast")).to_contain_text("Signed in as local.")
+        page.goto(f"/sign-in#{code_for(pages.db, 'mallory')}")
+        page.get_by_role("link", name="Stay local").click()
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        assert "The memory of local." in page.content()
 
 
 @pytest.mark.requirement("P8")

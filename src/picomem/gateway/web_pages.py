@@ -23,11 +23,19 @@ from starlette.routing import Route
 
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
 from picomem.gateway.calls import Calls
-from picomem.gateway.page_sign_in import end_session, form_code, is_form_code, keep_session, session_token
+from picomem.gateway.page_sign_in import (
+    begin_session,
+    end_session,
+    form_code,
+    is_form_code,
+    session_token,
+    token_in_cookie,
+)
 from picomem.page.html_rendering import THEMES, rendered, static_files
-from picomem.page.message_catalog import LANGUAGES, preferred_language, say_in
+from picomem.page.message_catalog import LANGUAGES, Say, preferred_language, say_in
 from picomem.page.page_view import Act, PageContent, PageRequest, PageView, own_path
 from picomem.page.view_table import FORMS, VIEWS
+from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
 
 HEADERS = {
@@ -84,7 +92,7 @@ class WebPages:
 
     def session_token(self, scope: MutableMapping[str, Any], cookies: str) -> str:
         """The token in a header `Cookie`; empty where there is none."""
-        return session_token(scope, cookies)
+        return token_in_cookie(scope, cookies)
 
     def refusal(
         self, scope: MutableMapping[str, Any], status: int, message: str, headers: Mapping[str, str]
@@ -101,31 +109,49 @@ class WebPages:
         return self._sign_in_page(request, 200, "", back="/")
 
     def _sign_in_page(self, request: Request, status: int, problem: str, *, back: str) -> Response:
-        say = say_in(_language(request))
-        page = PageContent(
-            template="sign_in.html",
-            title=say("sign_in.title"),
-            values={"problem": problem, "back": back},
-            status=status,
-        )
+        values = {"problem": problem, "back": back}
+        page = PageContent(template="sign_in.html", title=_say(request)("sign_in.title"), values=values, status=status)
         return self._response(request, page, None)
 
     async def _sign_in(self, request: Request) -> Response:
         form = await _form(request)
-        code, back = "".join(form.get("code", [""])[0].split()), own_path(form.get("back", ["/"])[0])
         # A whole link may be pasted as well.
-        token = await self._calls.sign_in(code.rpartition("#")[2])
+        code = "".join(form.get("code", [""])[0].split()).rpartition("#")[2]
+        back = own_path(form.get("back", ["/"])[0])
+        earlier = session_token(request)
+        signed_in = await self._calls.find_caller(Credential(earlier, is_cookie=True))
+        is_confirmed = is_form_code(earlier, form.get("csrf", [""])[0])
+        if signed_in is not None and signed_in.user != user_of(code) and not is_confirmed:
+            # Somebody else may have made the link: what the person then writes would be in that other memory.
+            if await self._calls.is_sign_in_code(code):
+                return self._other_user_page(request, signed_in, code, back)
+            token = None
+        else:
+            token = await self._calls.sign_in(code, earlier)
         if token is None:
             return self._sign_in_page(request, 403, "sign_in.wrong_code", back=back)
         response = RedirectResponse(back, 303, HEADERS)
-        keep_session(response, request.scope, token, is_https=request.headers.get("origin", "").startswith("https://"))
+        begin_session(response, request, token)
+        _keep_notice(response, "notice.signed_in", user_of(token) or "", "")
         return response
+
+    def _other_user_page(self, request: Request, signed_in: Caller, code: str, back: str) -> Response:
+        """Ask whether a link may replace the session of another user."""
+        values = {
+            "signed_in_user": signed_in.user,
+            "link_user": user_of(code),
+            "code": code,
+            "back": back,
+            "csrf": form_code(session_token(request)),
+        }
+        title = _say(request)("sign_in.other_title")
+        return self._response(request, PageContent(template="sign_in_other.html", title=title, values=values), None)
 
     async def _sign_out(self, request: Request) -> Response:
         await self._checked_form(request)
-        await self._calls.sign_out(_token(request))
+        await self._calls.sign_out(session_token(request))
         response = RedirectResponse(SIGN_IN, 303, HEADERS)
-        end_session(response, request.scope)
+        end_session(response, request)
         return response
 
     async def _set_appearance(self, request: Request) -> Response:
@@ -155,17 +181,14 @@ class WebPages:
                 return self._response(request, done, view)
             response = RedirectResponse(own_path(done.to), 303, HEADERS)
             if done.notice:
-                notice = quote(json.dumps([done.notice, done.about[:_LONGEST_ABOUT], done.run]))
-                response.set_cookie(
-                    NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict"
-                )
+                _keep_notice(response, done.notice, done.about, done.run)
             return response
 
         return answer
 
     async def _checked_form(self, request: Request) -> Mapping[str, list[str]]:
         form = await _form(request)
-        if not is_form_code(_token(request), form.get("csrf", [""])[0]):
+        if not is_form_code(session_token(request), form.get("csrf", [""])[0]):
             raise Forbidden("The form is of another session; load the page again and repeat it.")
         return form
 
@@ -197,7 +220,6 @@ class WebPages:
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")
-        token = _token(request)
         notice = _notice(request) if caller else None
         values = {
             "t": say_in(language),
@@ -208,7 +230,7 @@ class WebPages:
             "may_write": caller is not None and caller.may("memory:write:user"),
             "rail": [entry for entry in VIEWS if entry.icon and caller and caller.may(entry.permission)],
             "view": view.name if view else "",
-            "csrf": form_code(token) if caller else "",
+            "csrf": form_code(session_token(request)) if caller else "",
             "address": _address(request) if request.method == "GET" else "/",
             "question": request.query_params.get("q", ""),
             "notice": notice,
@@ -224,7 +246,7 @@ class WebPages:
     def _error_page(
         self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
     ) -> Response:
-        title = say_in(_language(request))("error.title")
+        title = _say(request)("error.title")
         page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
         return self._response(request, page, None, headers)
 
@@ -271,13 +293,6 @@ def _fields(text: str) -> dict[str, list[str]]:
     return {name: [value.replace("\r\n", "\n") for value in values] for name, values in fields.items()}
 
 
-def _token(request: Request) -> str:
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return (
-        token.strip() if kind.lower() == "bearer" else session_token(request.scope, request.headers.get("cookie", ""))
-    )
-
-
 def _address(request: Request) -> str:
     return own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
 
@@ -285,6 +300,16 @@ def _address(request: Request) -> str:
 def _language(request: Request) -> str:
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in LANGUAGES else preferred_language(request.headers.get("accept-language", ""))
+
+
+def _say(request: Request) -> Say:
+    return say_in(_language(request))
+
+
+def _keep_notice(response: Response, key: str, about: str, run: str) -> None:
+    """Let the next page say this."""
+    notice = quote(json.dumps([key, about[:_LONGEST_ABOUT], run]))
+    response.set_cookie(NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict")
 
 
 def _notice(request: Request) -> dict[str, str] | None:
