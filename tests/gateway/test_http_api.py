@@ -282,13 +282,13 @@ def test_a_page_of_another_site_is_refused_on_every_address(
 
 def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:
     with served.client() as client:
-        assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200}
+        assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200, "/proof": 400}
         for path in ("/", "/api/v1/recall", "/mcp", "/ws", "/docs", "/openapi.json", "/metrics"):
             assert client.get(path).status_code == 401, path
         for path in ("/channels", "/channels/", "/channels/whatsapp", "/Channels/whatsapp/main"):
             assert client.get(path).status_code == 401, path
         assert client.get("/channels/whatsapp/main").status_code == 404
-    assert {"/health", "/ready"} == OPEN
+    assert {"/health", "/ready", "/proof"} == OPEN
     assert OPEN_CHANNELS == ("/channels/whatsapp/",)
     assert OPEN_PAGES == ("/sign-in", "/static/")
 

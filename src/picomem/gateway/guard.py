@@ -4,7 +4,7 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 
 - Host names this server, or it is 421;
 - an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
-  is 403;
+  is 403; only a link to the page to sign in may stand elsewhere;
 - every route needs a token, except those of `OPEN`, `OPEN_PAGES` and `OPEN_CHANNELS`, or it is 401; the token comes in
   the header `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address. The web page
   takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
@@ -36,8 +36,9 @@ SendMessage = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Coroutine[Any, Any, None]]
 FindCaller = Callable[[Credential], Awaitable[Caller | None]]
 
-OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
-OPEN_PAGES = ("/sign-in", "/static/")  # beginnings of addresses that hold nothing of anybody
+OPEN = frozenset({"/health", "/ready", "/proof"})  # they say that the process works, and which it is; nothing else
+SIGN_IN = "/sign-in"
+OPEN_PAGES = (SIGN_IN, "/static/")  # beginnings of addresses that hold nothing of anybody
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
@@ -131,7 +132,7 @@ class Guard:
             await self._application(scope, receive, send)
             return
         headers = _headers(scope)
-        refused = self._foreign(headers)
+        refused = self._foreign(scope, headers)
         caller: Caller | None = None
         credential = Credential("")
         if refused is None and scope["path"].startswith(OPEN_PAGES):
@@ -182,7 +183,9 @@ class Guard:
         else:
             await refuse(scope, receive, send, *refused)
 
-    def _foreign(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:
+    def _foreign(
+        self, scope: MutableMapping[str, Any], headers: dict[str, str]
+    ) -> tuple[int, str, str, dict[str, str]] | None:
         host = headers.get("host", "")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if name.lower() not in self._hosts:
@@ -200,7 +203,8 @@ class Guard:
                 "Pages of other sites may not ask; a proxy's name belongs in hosts of [server].",
                 {},
             )
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        is_of_other_site = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if is_of_other_site and not _leads_to_sign_in(scope, headers):
             return 403, "foreign_origin", "Pages of other sites may not ask.", {}
         return None
 
@@ -282,6 +286,16 @@ def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
             if offered.startswith(SUBPROTOCOL):
                 return offered.removeprefix(SUBPROTOCOL)
     return ""
+
+
+def _leads_to_sign_in(scope: MutableMapping[str, Any], headers: dict[str, str]) -> bool:
+    """Whether a window goes to the page to sign in, as from the file of `picomem open`, which is another site. The page
+    shows nothing of anybody, and asks before it changes the user."""
+    return (
+        scope["type"] == "http"
+        and (scope["method"], scope["path"]) == ("GET", SIGN_IN)
+        and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    )
 
 
 def _without_origin(

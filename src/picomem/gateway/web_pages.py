@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
 from picomem.gateway.calls import Calls
+from picomem.gateway.guard import SIGN_IN
 from picomem.gateway.page_sign_in import (
     begin_session,
     end_session,
@@ -50,7 +51,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-SIGN_IN, STATIC = "/sign-in", "/static/"
+STATIC = "/static/"
 THEME_COOKIE, LANGUAGE_COOKIE, NOTICE_COOKIE = "picomem_theme", "picomem_language", "picomem_notice"
 _YEAR_SECONDS = 365 * 86_400
 _NOTICE_SECONDS = 10
