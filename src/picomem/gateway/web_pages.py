@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -112,7 +113,7 @@ class WebPages:
     def _sign_in_page(self, request: Request, status: int, problem: str, *, back: str) -> Response:
         values = {"problem": problem, "back": back}
         page = PageContent(template="sign_in.html", title=_say(request)("sign_in.title"), values=values, status=status)
-        return self._response(request, page, None)
+        return self._response(request, page)
 
     async def _sign_in(self, request: Request) -> Response:
         form = await _form(request)
@@ -146,7 +147,7 @@ class WebPages:
             "csrf": form_code(session_token(request)),
         }
         title = _say(request)("sign_in.other_title")
-        return self._response(request, PageContent(template="sign_in_other.html", title=title, values=values), None)
+        return self._response(request, PageContent(template="sign_in_other.html", title=title, values=values))
 
     async def _sign_out(self, request: Request) -> Response:
         await self._checked_form(request)
@@ -171,7 +172,7 @@ class WebPages:
 
     def _view(self, view: PageView) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
-            return self._response(request, await view.show(self._asked(request, {})), view)
+            return await self._view_response(request, await view.show(self._asked(request, {})), view)
 
         return show
 
@@ -179,7 +180,7 @@ class WebPages:
         async def answer(request: Request) -> Response:
             done = await act(self._asked(request, await self._checked_form(request)))
             if isinstance(done, PageContent):
-                return self._response(request, done, view)
+                return await self._view_response(request, done, view)
             response = RedirectResponse(own_path(done.to), 303, HEADERS)
             if done.notice:
                 _keep_notice(response, done.notice, done.about, done.run)
@@ -215,14 +216,23 @@ class WebPages:
 
     # Answers
 
-    def _response(
-        self, request: Request, page: PageContent, view: PageView | None, headers: Mapping[str, str] | None = None
-    ) -> Response:
+    async def _view_response(self, request: Request, page: PageContent, view: PageView | None) -> Response:
+        values = self._values(request, page, view)
+        # A list takes milliseconds, in which the event loop would answer nobody.
+        text = await to_thread.run_sync(rendered, page.template, values, limiter=self._calls.places.rendering)
+        return _html(text, page, values)
+
+    def _response(self, request: Request, page: PageContent, headers: Mapping[str, str] | None = None) -> Response:
+        """A short page, of which no thread need be taken."""
+        values = self._values(request, page, None)
+        return _html(rendered(page.template, values), page, values, headers)
+
+    def _values(self, request: Request, page: PageContent, view: PageView | None) -> dict[str, Any]:
+        """What the layout needs, with the values of the page."""
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")
-        notice = _notice(request) if caller else None
-        values = {
+        return {
             "t": say_in(language),
             "language": language,
             "theme": theme if theme in THEMES else THEMES[0],
@@ -234,22 +244,18 @@ class WebPages:
             "csrf": form_code(session_token(request)) if caller else "",
             "address": _address(request) if request.method == "GET" else "/",
             "question": request.query_params.get("q", ""),
-            "notice": notice,
+            "notice": _notice(request) if caller else None,
             "now": self._calls.runtime.engine(caller).now(),
             "zone": self._zone,
             **page.values,
         }
-        response = HTMLResponse(rendered(page.template, values), page.status, {**HEADERS, **(headers or {})})
-        if notice:
-            response.delete_cookie(NOTICE_COOKIE, path="/", httponly=True, samesite="strict")
-        return response
 
     def _error_page(
         self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
     ) -> Response:
         title = _say(request)("error.title")
         page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
-        return self._response(request, page, None, headers)
+        return self._response(request, page, headers)
 
     def _shown_errors(
         self, answer: Callable[[Request], Awaitable[Response]]
@@ -277,6 +283,15 @@ class WebPages:
 def wants_page(headers: Mapping[str, str]) -> bool:
     """Whether a browser asks, which shows a page to a person."""
     return "text/html" in headers.get("accept", "")
+
+
+def _html(
+    text: str, page: PageContent, values: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    response = HTMLResponse(text, page.status, {**HEADERS, **(headers or {})})
+    if values["notice"]:
+        response.delete_cookie(NOTICE_COOKIE, path="/", httponly=True, samesite="strict")
+    return response
 
 
 async def _form(request: Request) -> Mapping[str, list[str]]:
