@@ -34,6 +34,7 @@ from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
@@ -108,16 +109,21 @@ class Calls:
         }
         self.places = ThreadLimits()
 
-    async def find_caller(self, token: str) -> Caller | None:
+    async def find_caller(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid."""
-        if not token:
+        if not credential.token:
             return None
-        return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self.places.lookups)
+        return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
-    async def sign_in(self, code: str) -> str | None:
-        """The token of a new session of the web page for a one-time code; None for a code that is not valid."""
+    async def is_sign_in_code(self, code: str) -> bool:
+        """Whether a code would open a session of the web page now."""
+        return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
+
+    async def sign_in(self, code: str, replaced: str) -> str | None:
+        """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
+        code that is not valid."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            return await to_thread.run_sync(self.runtime.sign_in, code, limiter=limiter)
+            return await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""

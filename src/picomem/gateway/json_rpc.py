@@ -42,6 +42,7 @@ from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.operations.sessions import BEGIN_SESSION
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
 from picomem.side_tasks import side_tasks
@@ -88,7 +89,7 @@ class RpcServer:
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         socket = _Socket(
-            web_socket, caller, web_socket.state.token, self._calls, self._names, self._ending, self._note_call
+            web_socket, caller, web_socket.state.credential, self._calls, self._names, self._ending, self._note_call
         )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
@@ -133,7 +134,7 @@ class _Socket:
         self,
         web_socket: WebSocket,
         caller: Caller,
-        token: str,
+        credential: Credential,
         calls: Calls,
         names: Mapping[str, str],
         ending: Shutdown,
@@ -144,7 +145,7 @@ class _Socket:
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
-        self._token = token
+        self._credential = credential
         self._calls = calls
         self._names = names
         self._sending = anyio.Lock()
@@ -170,7 +171,7 @@ class _Socket:
 
     async def look_up_caller(self) -> None:
         """Learn what the token allows by now. Raises Forbidden, and closes the socket, where it is no longer valid."""
-        caller = await self._calls.find_caller(self._token)
+        caller = await self._calls.find_caller(self._credential)
         if caller is None:
             await self._close(_SIGNED_OUT)
             raise Forbidden("The token is no longer valid; make another one, or sign in anew.")

@@ -2,8 +2,8 @@
 
 The engine is synchronous, so each call runs in a thread. A writer may wait for the lock of another process for half a
 minute, and a long operation takes minutes. So there are separate threads for calls that read, calls that write, long
-calls, and the look-up of tokens, with which every request begins. One user gets at most a part of the threads of a
-kind. Each reading thread has its own database connection.
+calls, the look-up of tokens, with which every request begins, and the rendering of pages. One user gets at most a part
+of the threads of a kind. Each reading thread has its own database connection.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from picomem.operations.operation import Operation
 
 THREADS_OF_A_USER = 4  # of each kind
 _LOOKUP_THREADS = 4
+_RENDERING_THREADS = 2  # it waits for nothing, so more of them would make no page come sooner
 
 
 class ThreadUse(Enum):
@@ -43,6 +44,7 @@ class ThreadLimits:
 
     def __init__(self) -> None:
         self.lookups = CapacityLimiter(_LOOKUP_THREADS)
+        self.rendering = CapacityLimiter(_RENDERING_THREADS)
         self._of_all = {use: CapacityLimiter(threads) for use, threads in _THREADS.items()}
         self._of_users: dict[tuple[str, ThreadUse], tuple[CapacityLimiter, int]] = {}  # and how many hold or await it
 

@@ -25,6 +25,7 @@ from picomem.errors import InvalidInput
 from picomem.gateway.connections import GuardedConnection
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
+from picomem.gateway.server_address import ServerAddress
 from picomem.gateway.shutdown import Shutdown, ShutdownApplication
 from picomem.runtime import Runtime
 
@@ -85,12 +86,13 @@ def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str
 def serve(
     runtime: Runtime,
     listening: socket.socket,
+    address: ServerAddress,
     hosts: Iterable[str],
     ready: Callable[[], None],
     ending: Callable[[], None],
 ) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken, and `ending` at the
-    signal. Neither may wait for anything.
+    """Serve on a bound socket, whose address other processes find, until SIGTERM or SIGINT; `ready` is called when
+    requests are taken, and `ending` at the signal. Neither may wait for anything.
 
     To be called in the main thread.
     """
@@ -103,7 +105,9 @@ def serve(
         body_seconds=chosen.body_secs,
     )
     names, origins = names_of(listening, hosts)
-    served = application(runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end)
+    served = application(
+        runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end, address=address
+    )
     config = uvicorn.Config(
         ShutdownApplication(served, end),
         http=partial(GuardedConnection, limits),  # type: ignore[arg-type] - it makes one of these with its keywords
