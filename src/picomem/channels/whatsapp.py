@@ -48,7 +48,7 @@ _LONGEST_REASON = 200
 
 @dataclass(frozen=True, slots=True)
 class SendStatus:
-    """What became of a message that was sent; `problem` is empty unless it failed."""
+    """The delivery status of a sent message; `problem` is empty unless it failed."""
 
     message_id: str
     native_id: str

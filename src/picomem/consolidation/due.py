@@ -26,7 +26,7 @@ from picomem.settings import Settings
 
 
 class Trigger(StrEnum):
-    """Why a conversation is consolidated."""
+    """The reason why a conversation is consolidated."""
 
     SIZE = "size"
     TURNS = "turns"

@@ -25,7 +25,7 @@ _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTAN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidatedUpTo:
-    """How far a transcript was consolidated: the number of turns, its generation, and the time."""
+    """The consolidated part of a transcript: the number of turns, the generation of the file, and the time."""
 
     turns: int = 0
     generation: int = 0

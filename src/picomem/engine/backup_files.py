@@ -44,9 +44,9 @@ class Backup:
 
 @dataclass(slots=True, kw_only=True)
 class Restored:
-    """What came of a restore, or would come. `kept` is where the store lies that stood there before; `erased` counts
-    what was purged again; `compared` says whether there was a store to compare the backup with, and `trouble` why it
-    could not be read."""
+    """The result of a restore, or of its dry run. `kept` is where the store lies that stood there before; `erased`
+    counts what was purged again; `compared` says whether there was a store to compare the backup with, and `trouble`
+    why it could not be read."""
 
     store: Path
     diagnosis: Diagnosis

@@ -63,7 +63,7 @@ _ONE = {
 
 @dataclass(slots=True)
 class Erased:
-    """How many of what were deleted, and their texts, which are kept in memory alone, for the scan."""
+    """The number of deleted rows of each kind, and their texts, which are kept only in memory, for the scan."""
 
     change: Change
     counts: dict[str, int]

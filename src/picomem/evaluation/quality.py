@@ -33,7 +33,7 @@ _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityProgress:
-    """How far a run is: cases and questions of the set `name` that are done."""
+    """The progress of a run: finished cases and questions of the set `name`."""
 
     name: str
     cases: int

@@ -107,7 +107,7 @@ def try_case(
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """What recall's confidence in the answer to one question was judged by, and whether some of the gold was found."""
+    """The scores that judge one question, and whether some of the gold was found."""
 
     question: CaseQuestion
     signs: Signs | None

@@ -68,7 +68,7 @@ class RemoteOperation:
 
     @cached_property
     def _local_fields(self) -> frozenset[str]:
-        """What a result says of this machine, which is nobody's business elsewhere."""
+        """Return the fields of a result that describe this machine, which remote callers do not see."""
         return frozenset(field.name for field in fields(self.operation.result) if field.metadata.get("local"))
 
     def shown(self, result: Any) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class Calls:
         return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
     async def is_sign_in_code(self, code: str) -> bool:
-        """Whether a code would open a session of the web page now."""
+        """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
 
     async def sign_in(self, code: str, replaced: str) -> str | None:

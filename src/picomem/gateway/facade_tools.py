@@ -41,7 +41,7 @@ JsonSchema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FacadeReply:
-    """What a tool answers: its text, and its data where the tool has an output schema. `notes` are further blocks."""
+    """The answer of a tool: its text, and its data where the tool has an output schema. `notes` are further blocks."""
 
     text: str
     data: dict[str, Any] | None = None
@@ -68,7 +68,7 @@ class FacadeTool:
 
     @property
     def thread_use(self) -> ThreadUse:
-        """What a call takes a thread for."""
+        """Return the kind of thread that a call uses."""
         return ThreadUse.READ if self.read_only else ThreadUse.WRITE
 
     def listed(self) -> types.Tool:

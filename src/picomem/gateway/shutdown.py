@@ -23,7 +23,7 @@ Listener = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Shutdown:
-    """Whether the server ends, and how much of what was begun is not finished. It lives in the event loop."""
+    """The state of a shutdown: whether it has begun, and the number of running requests. It lives in the event loop."""
 
     def __init__(self) -> None:
         self.is_begun = False

@@ -22,7 +22,7 @@ _RENDERING_THREADS = 2  # it waits for nothing, so more of them would make no pa
 
 
 class ThreadUse(Enum):
-    """What a thread is taken for."""
+    """The purpose of a thread."""
 
     READ = "read"
     WRITE = "write"

@@ -228,7 +228,7 @@ class WebPages:
         return _html(rendered(page.template, values), page, values, headers)
 
     def _values(self, request: Request, page: PageContent, view: PageView | None) -> dict[str, Any]:
-        """What the layout needs, with the values of the page."""
+        """Return the values of the layout and of the page."""
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")

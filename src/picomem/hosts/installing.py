@@ -28,7 +28,7 @@ Edit = Callable[[str | None], str | None]
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a file held and what it is to hold; None stands for no file."""
+    """The old and the new content of a file; None stands for no file."""
 
     file: SettingsFile
     before: str | None

@@ -19,7 +19,7 @@ _TABLE, _KEY, _EXPIRING, _NONE = ("ingest",), "keep", "expiring", "none"
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What picomem's own settings file held and what it is to hold; None stands for no file."""
+    """The old and the new content of picomem's settings file; None stands for no file."""
 
     path: Path
     before: str | None

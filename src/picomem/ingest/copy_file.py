@@ -32,8 +32,8 @@ _LEVEL = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyHeader:
-    """What a copy says of itself. The transcript was copied up to `end`, and `fingerprint` is that of the transcript
-    before it."""
+    """The header of a copy. The transcript was copied up to `end`, and `fingerprint` is that of the transcript before
+    it."""
 
     transcript: str
     host: str

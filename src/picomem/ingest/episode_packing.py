@@ -66,7 +66,7 @@ class Piece:
 
 
 class TurnCounts:
-    """How often each turn without an id and a time was said; of the turns said last, `_REMEMBERED` different ones.
+    """The number of occurrences of each turn without an id and a time, for the last `_REMEMBERED` different ones.
 
     Such a turn is told from its repeat ("Let me check." stands twenty times in a session) by counting alone.
     """

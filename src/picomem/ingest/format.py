@@ -82,7 +82,7 @@ class Recent:
 
 @dataclass(slots=True)
 class State:
-    """Where a parser stands in a transcript.
+    """The state of a parser in a transcript.
 
     `turns` counts the turns given so far, `outside` is the least trusted origin of all that was read, `branches` is the
     tree that they make in a host that writes one, `marks` are the format's own few notes.

@@ -43,8 +43,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepRule:
-    """Which transcripts are copied: all, or those that their host is about to delete; `lifetimes` says after how long
-    without a change each host does that. The copies take `most_bytes` together."""
+    """The rule for which transcripts are copied: all, or those that their host is about to delete; `lifetimes` says
+    after how long without a change each host does that. The copies take `most_bytes` together."""
 
     all: bool
     most_bytes: int
@@ -53,7 +53,7 @@ class KeepRule:
 
 @dataclass(slots=True)
 class KeptCopies:
-    """How many copies were made or brought up to date, how many were dropped for want of room, and what went wrong."""
+    """The number of copies that were made or updated, or dropped for lack of space, and the problems."""
 
     made: int = 0
     dropped: int = 0
@@ -61,7 +61,7 @@ class KeptCopies:
 
 
 class RedactedCopies(NamedTuple):
-    """How many records the copies have, how many of them were redacted, and how many copies are damaged."""
+    """The number of records in the copies, of redacted records, and of damaged copies."""
 
     records: int
     changed: int

@@ -33,7 +33,7 @@ _ITEM = re.compile(
 
 
 class Relation(Enum):
-    """How a new text stands to a known one."""
+    """The relation of a new text to a known one."""
 
     SAME = "same words"
     CONTAINED = "says less"

@@ -97,7 +97,7 @@ class CommandGenerator:
 
 
 class _Output(NamedTuple):
-    """What a command said on stdout and, at the beginning, on stderr, and the status with which it ended."""
+    """The output of a command: stdout, the beginning of stderr, and the exit status."""
 
     said: bytes
     trouble: bytes

@@ -50,7 +50,7 @@ _CJK_VOCABULARY = 2_000  # characters; below it a model was not made for Chinese
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Where a model lies, and how its output becomes one vector of a text."""
+    """The files of a model, and how its output becomes one vector of a text."""
 
     model: Path
     tokenizer: Path

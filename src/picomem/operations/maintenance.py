@@ -263,7 +263,7 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused.
+    """The number of decisions of each kind, and the latest ones; of a refusal `candidate` is the text that was refused.
     `cursor` is empty on the last page, `warnings` says what is damaged."""
 
     changes: list[ChangeView]
@@ -292,7 +292,7 @@ class IndexStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatusResult:
-    """How full the index page is, and what it is made from: candidates are not."""
+    """The size of the index page, and the memories that it is made from, without candidates."""
 
     tokens: int
     budget: int

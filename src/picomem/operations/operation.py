@@ -26,7 +26,7 @@ def _always_zero(_result: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """How a surface asks a person before it runs an operation that cannot be undone.
+    """The confirmation that a surface requests before an operation that cannot be undone.
 
     `is_needed(request)` says whether to ask. `preview(request)` makes the request that shows what would happen, and
     `is_empty(result)` says that its result leaves nothing to ask about. After a yes, `granted(request)` is run; after a
@@ -66,7 +66,7 @@ class ChatCommand:
 
 @dataclass(frozen=True, slots=True)
 class ToolWording:
-    """Where the parameter of a tool differs from the field of the request that it fills.
+    """The differences between a parameter of a tool and the field of the request that it fills.
 
     `help` and `default` replace the field's own where they are not empty; `aliases` maps further values to choices;
     `refused` maps choices that are not offered to the sentence that says why.

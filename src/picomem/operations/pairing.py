@@ -73,7 +73,7 @@ class PairRevokeRequest:
 
 @dataclass(frozen=True, slots=True)
 class PairRevokeResult:
-    """How many ids of the user were known; `id` is the one that was asked for."""
+    """The number of ids of the user that were known; `id` is the one that was asked for."""
 
     user: str
     ids: int

@@ -47,8 +47,8 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class ScanView:
-    """How many files and bytes were read for how many pieces of what was erased; `found` counts by file, `shared` those
-    that stand in what stays too, `postings` words left in full text."""
+    """The number of files and bytes that were searched, and of fragments of erased text. `found` counts matches by
+    file, `shared` those that also occur in remaining text, `postings` words left in full text."""
 
     files: int
     bytes: int

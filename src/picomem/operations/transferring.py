@@ -46,7 +46,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What the file holds; `damaged` rows were left out."""
+    """The content of the file; `damaged` rows were left out."""
 
     path: str
     format: str
@@ -105,7 +105,7 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What became of the entries: `new` memories, memories that were `changed`, entries that are `known` already, were
+    """The outcome of an import: `new` memories, memories that were `changed`, entries that are `known` already, were
     `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
     `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
     neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file

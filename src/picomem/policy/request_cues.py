@@ -17,7 +17,8 @@ from picomem.records.kinds import Kind
 
 
 class Keep(Enum):
-    """What becomes the content. A group `from` in the pattern says where it starts, whatever this says."""
+    """The part of a sentence that becomes the content. A group `from` in the pattern says where it starts, whatever
+    this says."""
 
     AFTER = auto()  # what follows the cue
     FROM = auto()  # the cue and what follows

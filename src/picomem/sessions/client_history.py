@@ -41,7 +41,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where a new message belongs.
+    """The place of a new message.
 
     `session` is empty for a new conversation. With `fork_at` the message belongs to a fork of the session behind that
     number. `known` messages of the history are stored already. `asked` is the number of the new message if it is

@@ -280,7 +280,7 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
 
 
 class TimelinePlace(NamedTuple):
-    """Where an episode stands in the timeline; `started_at` is None where nobody knows when it took place."""
+    """The place of an episode in the timeline; `started_at` is None where nobody knows when it took place."""
 
     started_at: Micros | None
     first_turn: int

@@ -105,8 +105,8 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
 
 
 class EpisodePlace(NamedTuple):
-    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them; they sort in the
-    order of their transcript."""
+    """The place of an episode in its transcript. It is a tuple, because a question makes a thousand of them; they sort
+    in the order of their transcript."""
 
     transcript: str
     first_turn: int

@@ -33,7 +33,7 @@ _PAGE = 500
 
 @dataclass(slots=True)
 class ExportCounts:
-    """How many rows an export holds, and how many were left out because they are damaged."""
+    """The number of rows in an export, and of damaged rows that were left out."""
 
     memories: int = 0
     versions: int = 0

@@ -69,8 +69,8 @@ class ImportedEntry:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the entries: `new` ones, those that `changed` a memory, those that are `known` or were `purged`
-    here before, the `refused` and the `unreadable` ones by reason. `episodes` and `turns` are those of conversations.
+    """The outcome of an import: `new` ones, those that `changed` a memory, those that are `known` or were `purged` here
+    before, the `refused` and the `unreadable` ones by reason. `episodes` and `turns` are those of conversations.
     `passed_over` counts what is no memory and no message. `problems` names the first entries that were refused or could
     not be read, `warnings` says what else there is to know; `users` are those of an import for several of them."""
 

@@ -68,7 +68,8 @@ _CHINESE_WHOLE = r"[我们你咱俩和跟在里中的时候都说聊谈讨论过
 
 @dataclass(frozen=True, slots=True)
 class SessionReading:
-    """Which sessions: from the `first` to the `last`, counted from 1, at the beginning or (`from_end`) at the end."""
+    """A reference to sessions: from the `first` to the `last`, counted from 1, at the beginning or (`from_end`) at the
+    end."""
 
     first: int
     last: int
