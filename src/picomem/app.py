@@ -189,7 +189,7 @@ def check_exists(database: Path, *, named: bool) -> None:
             "`picomem remember TEXT` stores a statement."
         ) from None
     except OSError:
-        return  # whoever opens it will say it better
+        return  # opening it gives a better message
 
 
 def _connector(name: str, opened: Callable[[], Connector], *, late: bool, without_store: bool) -> Connector:

@@ -66,9 +66,9 @@ async def consolidate(
 ) -> Consolidated:
     """Consolidate the due messages of a session, in as many runs as it needs.
 
-    With `force` all that is new is, and memory need not be enabled: a person asked. With `dry_run` the generator is
-    asked for the first part only and nothing is kept, but what that cost. A failing generator is told in the result,
-    not raised. Raises NotFound, Corrupt and StoreError.
+    `force` consolidates everything new, even if memory is disabled, because the user asked for it. With `dry_run` the
+    generator is asked only for the first part, and only the cost is stored. A failing generator is reported in the
+    result, not raised. Raises NotFound, Corrupt and StoreError.
     """
     from anyio.to_thread import run_sync
 
@@ -179,7 +179,7 @@ async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconcil
 
 
 async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:
-    """The transcripts that a person who asks now would have consolidated, the latest first."""
+    """Return the transcripts that a request of a person would consolidate now, the latest first."""
     from anyio.to_thread import run_sync
 
     store = await run_sync(transcript_consolidator, engine)

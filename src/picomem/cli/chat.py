@@ -75,7 +75,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
     stays = not question
     with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
         if trouble and chosen.session:
-            raise InvalidInput(f"The conversation cannot be gone on with: {trouble}")
+            raise InvalidInput(f"The conversation cannot be continued: {trouble}")
         chat = Chat(portal, model, engine, settings, trouble, session=chosen.session)
         if question.startswith("/") and not chosen.question:
             chat.follow(question.splitlines())

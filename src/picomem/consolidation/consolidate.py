@@ -38,7 +38,7 @@ from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 
 _MOST_KNOWN = 24  # memories that a generator is shown
-_RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
+_RECALLING = ("recall", "search", "memory_get")  # in the names of tools that return memories
 
 MakeWriter = Callable[[str], Writer]
 

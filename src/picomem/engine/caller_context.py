@@ -198,7 +198,7 @@ class CallerContext:
         damaged: list[str],
         after: TimelinePlace | None = None,
     ) -> TimelineHits:
-        """The episodes of a scope as they may be handed out; see `memory/timeline.py`."""
+        """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
         from picomem.memory.timeline import timeline
 
         clean = self.cleaner()

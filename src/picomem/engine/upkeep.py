@@ -114,7 +114,7 @@ def store_size(engine: Engine) -> int:
 
 
 def shown(engine: Engine, memory: Memory) -> Memory:
-    """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
+    """Return a memory redacted by the current rules, which may be newer than the stored text."""
     return engine._context.cleaner().shown(memory)
 
 

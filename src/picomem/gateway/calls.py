@@ -182,7 +182,7 @@ class Calls:
         if not caller.may(f"memory:{verb}:global"):
             raise Forbidden(
                 f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
-                f"{caller.signature} does not have; whoever runs picomem can grant it.",
+                f"{caller.signature} does not have; the operator of picomem can grant it.",
                 permission=f"memory:{verb}:global",
             )
         verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
@@ -249,7 +249,7 @@ class Calls:
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:
-    """Progress that is told from a worker thread, where a cancelled call stops."""
+    """Return a progress callback for a worker thread. A cancelled call stops in it."""
 
     def told(done: int, total: int, text: str) -> None:
         from_thread.check_cancelled()

@@ -51,7 +51,7 @@ _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after tha
 class Limits:
     """The limits of a caller: bytes of a body and of a frame, sockets at once, requests a second and at once (of an
     address without a valid token in `strangers_burst`), seconds for the head and for the body of a request to come; and
-    how many connections there are at once, whoever has them."""
+    the number of connections at once, over all callers."""
 
     body: int = 1 << 20
     frame: int = 1 << 18

@@ -49,7 +49,7 @@ class Shutdown:
             self._unfinished -= 1
 
     async def begin(self) -> None:
-        """Take nothing new from now on, and tell whoever listens."""
+        """Refuse new requests from now on, and notify the listeners."""
         self.is_begun = True
         with anyio.move_on_after(_TELL_SECONDS):
             async with anyio.create_task_group() as tasks:

@@ -113,7 +113,7 @@ def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple
 
 
 def _missing_programs(entries: Sequence[InstalledEntry], machine: Machine) -> Iterator[str]:
-    """A program that is started by several entries of a file is told of once."""
+    """Report a program once, even if several entries of a file start it."""
     gone: dict[tuple[Path, str], list[InstalledEntry]] = defaultdict(list)
     for entry in entries:
         path = Path(entry.program).expanduser()

@@ -36,7 +36,7 @@ LONGEST_SUMMARY = 6_000  # characters that are kept of a host's summary; the poi
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
 _DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
-_REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
+_REMEMBERED = 4_096  # turns without id and time whose repeats are distinguished
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Piece:
 class TurnCounts:
     """The number of occurrences of each turn without an id and a time, for the last `_REMEMBERED` different ones.
 
-    Such a turn is told from its repeat ("Let me check." stands twenty times in a session) by counting alone.
+    Only counting distinguishes such a turn from its repeat ("Let me check." occurs twenty times in a session).
     """
 
     def __init__(self, packed: str = "") -> None:

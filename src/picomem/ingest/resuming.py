@@ -87,7 +87,7 @@ class Recognizer:
             try:
                 there = episodes.transcripts_at(tx, self._scope, str(self._resolved(path)))
             except (Corrupt, UnicodeError):
-                return ""  # whoever reads the file says so
+                return ""  # the reader of the file reports it
         if len(there) != 1:
             return ""
         (known,) = there

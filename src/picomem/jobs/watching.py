@@ -1,4 +1,4 @@
-"""Follows transcripts until it is told to stop.
+"""Follows transcripts until it is stopped.
 
     read all there is → watch the folders → read all again (what came in between) → read what changes, when it changes
 

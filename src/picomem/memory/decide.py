@@ -51,7 +51,7 @@ class Offer:
     """Something that may become a memory; its text is redacted already.
 
     `around` is all that was said when it was asked for: it is judged with the content, and not stored.
-    `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
+    `key_given`, `kind_given`, `importance_given`: someone chose them; other values yield to those of the known memory.
     `signals` name what spoke for capturing a sentence that asks for nothing; they become part of the change's reason.
     `path` is the place of the memory in a foreign tool's own order; see `decide_at_path`.
     """

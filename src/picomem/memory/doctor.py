@@ -269,7 +269,7 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
 
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """The audit trail is what happened: a damaged row of it is told, and never made to fit."""
+    """Check the audit trail. It records what happened, so a damaged row is reported and never repaired to fit."""
     for change, is_whole, _ in audit.stored_changes(tx, scope):
         _count(result, "changes")
         if not is_whole:

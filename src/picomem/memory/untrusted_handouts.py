@@ -67,7 +67,9 @@ def load(tx: Transaction, scope: Scope, now: Micros) -> list[StoredQuote]:
         rows = [] if stored is None else json.loads(stored)
         kept = [StoredQuote(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]
     except (TypeError, ValueError) as error:
-        raise Corrupt("The record of what was handed out is damaged; run `picomem doctor --repair`.") from error
+        raise Corrupt(
+            "The record of untrusted text that agents received is damaged; run `picomem doctor --repair`."
+        ) from error
     return [quote for quote in kept if quote.at > now - DAY]
 
 

@@ -1,6 +1,6 @@
 """A sentence model in a folder: an ONNX file and its tokenizer, run by onnxruntime on the processor.
 
-The folder is what sentence-transformers and the makers of such models hand out:
+The folder has the layout of sentence-transformers and of the publishers of such models:
 
     model.onnx, or onnx/model.onnx, or a quantised variant       (onnx:/FOLDER/FILE.onnx names one)
     tokenizer.json
@@ -81,7 +81,7 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
         (place for place in (model.parent, *model.parents[1:2]) if is_regular(place / "tokenizer.json")), None
     )
     if folder is None:
-        raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's maker hands out beside it.")
+        raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's publisher provides with it.")
     steps = {str(step.get("type", "")).rpartition(".")[2] for step in _json(folder / "modules.json", [])}
     if steps - _STEPS:
         raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")

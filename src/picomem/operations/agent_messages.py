@@ -16,7 +16,7 @@ LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
 _ADVICE = ("warnings", "explanation")  # the fields of results that may name commands
 _ASK = "(`picomem` is a command for the person's terminal: tell them.)"
-_ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask whoever runs it.)"
+_ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask its operator.)"
 
 
 def for_agents(text: str, tools: Mapping[str, str]) -> str:

@@ -104,7 +104,7 @@ class Operation:
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
     - `opens_store`: the store is open before it runs; one that works on the file opens it itself, if it can
     - `examines_machine`: at the terminal, the settings of this machine's agents are examined with it
-    - `operator`: it is for whoever runs picomem, at the machine; no wire and no agent is offered it
+    - `operator`: it is for the operator, at the machine; neither remote callers nor agents are offered it
     - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
       whenever the files that it reads change
     - `pages`: the request and the result have a `cursor`; the result's is empty on the last page

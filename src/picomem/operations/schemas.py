@@ -142,7 +142,7 @@ class Parameters:
                 raise InvalidInput(parameter.wording.refused[element])
 
     def _instead(self, name: str) -> str:
-        # Whoever knows the command line or the Python call may say the field's own name.
+        # Users of the command line or the Python API may use the field's own name.
         renamed = [parameter.name for parameter in self._known.values() if parameter.field == name]
         otherwise = f"there are {', '.join(self._known)}." if self._known else "it takes none."
         return did_you_mean(renamed[0] if renamed else name, self._known, otherwise)

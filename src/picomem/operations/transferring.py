@@ -1,4 +1,4 @@
-"""Operations that move memory between programs: export and import, for whoever runs picomem at the machine."""
+"""Operations that move memory between programs: export and import, for the operator at the machine."""
 
 from __future__ import annotations
 

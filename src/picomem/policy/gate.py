@@ -52,7 +52,7 @@ def judge(
     """Return whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
-    checks applies. `recalled` holds contents that were handed out lately, to know them when they come back.
+    checks applies. `recalled` holds recently returned texts, to recognise them when they come back.
     `around` is the message that the content was cut from: a person pastes what others wrote, and what stands beside
     an attempt to take the reader over is part of it, however clean it looks alone.
     """

@@ -165,7 +165,7 @@ class Sessions:
         if cursor:
             at, _, last = cursor.partition(":")
             if not (at.isascii() and at.isdigit() and last):
-                raise InvalidInput(f"“{cursor[:80]}” is no cursor; take the one that the page before gave.")
+                raise InvalidInput(f"“{cursor[:80]}” is not a cursor; use the cursor of the previous page.")
             after = (int(at), last)
         with self._connector.read() as tx:
             return session_rows.page(tx, self._scope, chosen, archived, after, limit)
@@ -195,7 +195,7 @@ class Sessions:
         return self._redacted(loaded)
 
     def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
-        """Messages as they are handed out to people: what was stored before a rule existed is redacted now."""
+        """Return messages for people, redacted by the current rules."""
         return self._redacted(self.load(session_id, last=last, after=after))
 
     def _redacted(self, loaded: Loaded) -> Loaded:

@@ -33,7 +33,7 @@ def message_tokens(content: str, calls: Iterable[ToolCall] = ()) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Messages that are only handed on together. `waits` is how many of its calls have no stored result."""
+    """Messages that are only passed on together. `waits` is how many of its calls have no stored result."""
 
     messages: tuple[Message, ...]
     first: int  # the number of its first and of its last stored message
