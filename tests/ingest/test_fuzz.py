@@ -195,9 +195,9 @@ class _File:
 
     def _hurt(self, lines: bytes) -> None:
         self.hurt |= set(_WORD.findall(lines.decode("utf-8", "replace")))
-        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one. Without the
-        # first line of nanobot or Gemini CLI, nobody's words are the user's, and they are packed like an agent's.
-        named = ("openclaw", "picobot", "nanobot", "gemini-cli")
+        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one. Without its
+        # first line, a file of nanobot is a plain log.
+        named = ("openclaw", "picobot", "nanobot")
         self.renamed |= self.host in named and f'c{self.case}"'.encode() in lines
 
     def _data(self) -> bytes:
