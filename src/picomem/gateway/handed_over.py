@@ -26,6 +26,7 @@ class HandedOver:
 
     def __init__(self) -> None:
         self._texts: dict[tuple[Origin, str], None] = {}
+        self._unkept: dict[tuple[Origin, str], None] = {}  # what the store could not be told yet
         self._lock = Lock()
 
     def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
@@ -37,7 +38,11 @@ class HandedOver:
             self._texts |= dict.fromkeys(quoted)
             for oldest in list(self._texts)[:-_MOST_KEPT]:
                 del self._texts[oldest]
-        keep_quotes(engine, list(dict.fromkeys(quoted)))
+            unkept = list(dict.fromkeys((*self._unkept, *quoted)))[-_MOST_KEPT:]
+            self._unkept = {}
+        if not keep_quotes(engine, unkept):
+            with self._lock:
+                self._unkept = dict.fromkeys(unkept) | self._unkept
 
     def spoken(self, engine: Engine, arguments: Any) -> Spoken | None:
         """What the client can have read that nobody trusted wrote, when it stores these arguments; None for nothing."""

@@ -278,14 +278,14 @@ class SqliteConnector:
                     connection.execute("COMMIT")
 
     @contextmanager
-    def write(self, scope: Scope | Everyone) -> Iterator[SqliteTransaction]:
+    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[SqliteTransaction]:
         """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
 
         Raises StoreError as well where full text was made by another version of the analyser: what that version put in
         could not be taken out again.
         """
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user) as writer:
+        with self._begun(user, wait_seconds) as writer:
             tx = SqliteTransaction(writer, self.path, user)
             self._refuse_other_terms(tx)
             yield tx
@@ -331,7 +331,7 @@ class SqliteConnector:
             self.read_only = self._is_log_damaged = False
 
     @contextmanager
-    def _begun(self, user: str | None) -> Iterator[apsw.Connection]:
+    def _begun(self, user: str | None, wait_seconds: float | None = None) -> Iterator[apsw.Connection]:
         """The writer in a transaction of a user, or of everyone; nested calls join the outer one."""
         self._refuse_closed()
         if self._disk_is_full:
@@ -343,7 +343,7 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
             )
-        with self._lock, translated(self.path), self._blaming_damage():
+        with self._locked(wait_seconds), translated(self.path), self._blaming_damage():
             if self._depth:
                 if self._user not in (None, user):
                     raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
@@ -354,7 +354,7 @@ class SqliteConnector:
             except errors.FilesMoved:
                 self._spare_others_files()
                 raise
-            writer.execute("BEGIN IMMEDIATE")
+            self._begin(writer, wait_seconds)
             self._depth, self._owner, self._user = 1, threading.get_ident(), user
             try:
                 yield writer
@@ -364,6 +364,27 @@ class SqliteConnector:
                 self._depth = 0
                 if not writer.get_autocommit():
                     writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _locked(self, wait_seconds: float | None) -> Iterator[None]:
+        """This process's own turn to write. Raises Locked where another thread keeps it for so long."""
+        if not self._lock.acquire(timeout=-1 if wait_seconds is None else wait_seconds):
+            raise errors.Locked()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @staticmethod
+    def _begin(writer: apsw.Connection, wait_seconds: float | None) -> None:
+        if wait_seconds is None:
+            writer.execute("BEGIN IMMEDIATE")
+            return
+        writer.set_busy_handler(ask_again_for(wait_seconds))
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+        finally:
+            writer.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
 
     @contextmanager
     def _blaming_damage(self) -> Iterator[None]:
