@@ -50,8 +50,8 @@ from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.handed_over import HandedOver, HandedOverByUser, texts_in
-from picomem.gateway.lone_surrogates import SurrogateRepair
 from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
+from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
@@ -253,7 +253,7 @@ async def _serve(server: Server[Any]) -> None:
     # The SDK looks at sys.stdout to find the descriptor that it takes, so the redirection comes after.
     async with stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
-            await server.run(SurrogateRepair(incoming), outgoing, server.create_initialization_options())
+            await server.run(RequestRepair(incoming, outgoing), outgoing, server.create_initialization_options())
 
 
 def _no_tool(name: str, known: list[str]) -> str:
