@@ -111,14 +111,12 @@ def test_a_turn_without_words_of_its_own_never_stands_before_what_answers(engine
 
 
 def test_an_announcement_does_not_stand_before_the_finding(engine: Engine, tmp_path: Path) -> None:
-    turns = [
-        ("user", "Please find it out."),
-        ("assistant", "Let me find out whether a hook can block a session from starting."),
-        ("user", "Go on, I have time."),
-        ("assistant", "A hook cannot block a session. It runs, its output is read, and the session starts anyway."),
-    ]
+    announced = "Let me find out whether a hook can block a session from starting."
+    finding = "A hook cannot block a session. It runs, its output is read, and the session starts anyway."
+    turns = [("user", "Hooks are new to me."), ("assistant", announced), ("user", "Thanks!"), ("assistant", finding)]
     path = tmp_path / "talk.jsonl"
     path.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in turns), "utf-8")
     engine.ingest([path])
     hits = engine.recall("can a hook block a session from starting?", include_memories=False).hits
-    assert hits[0].text.startswith("A hook cannot block")
+    texts = [hit.text for hit in hits]
+    assert texts.index(finding) < texts.index(announced)
