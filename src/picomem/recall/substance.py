@@ -62,8 +62,8 @@ _SENTENCE = r"[.!?。！？]\s*(?=\S)"
 
 
 def substance(text: str, asked: AbstractSet[str] = frozenset(), *, by_agent: bool = False) -> float:
-    """How much a text weighs as an answer to a question with the terms `asked`, 0–1: 1 where it says something.
-    `by_agent` says that an agent wrote it."""
+    """Return how much a text weighs as an answer to a question with the terms `asked`, 0–1: 1 where it says
+    something. `by_agent` says that an agent wrote it."""
     text = text.strip()
     if by_agent and announces(text):
         return BARE
@@ -80,7 +80,7 @@ def substance(text: str, asked: AbstractSet[str] = frozenset(), *, by_agent: boo
 
 
 def is_phatic(text: str) -> bool:
-    """Whether a text has only words that keep a talk going, or greets by name."""
+    """Return whether a text has only words that keep a talk going, or greets by name."""
     if is_cjk(text):
         return bool(re.fullmatch(_PHATIC_CJK, re.sub(r"[\W\d_]+", "", text)))
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", text)]
@@ -91,13 +91,13 @@ def is_phatic(text: str) -> bool:
 
 
 def announces(text: str) -> bool:
-    """Whether an agent's text only says what the agent is about to do."""
+    """Return whether an agent's text only says what the agent is about to do."""
     sentences = [part for part in re.split(_ANNOUNCED, text) if re.search(r"\w", part)]
     steps = [bool(re.search(_ANNOUNCING, sentence)) for sentence in sentences]
     return any(steps) and all(step or is_phatic(part) for step, part in zip(steps, sentences, strict=True))
 
 
 def _count(words: dict[str, str]) -> int:
-    """How many words a text has besides those that say nothing; of Chinese about as many."""
+    """Return how many words a text has besides those that say nothing; of Chinese about as many."""
     whole = {word for word in words.values() if word.casefold() not in _GERMAN}
     return sum(max(1, len(word) // _CJK_WORD) if is_cjk(word) else 1 for word in whole)
