@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
+from picomem.store.connector import BRIEF_WAIT
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
@@ -51,14 +51,20 @@ def answered(engine: Engine, reply: str, presented: Iterable[str], data: object)
     engine._context.returned_texts().keep_answer(pieces_of(reply, presented, data))
 
 
-def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
-    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py). A store that cannot be
-    written now is no reason not to answer."""
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> bool:
+    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py).
+
+    An answer does not wait for this: False where the store cannot be written soon, and the caller tries again later.
+    """
     from picomem.memory import untrusted_handouts
 
     if quotes and not engine.read_only:
-        with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
-            untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        try:
+            with engine._context.connector.write(engine.scope, wait_seconds=BRIEF_WAIT) as tx:
+                untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        except StoreError:
+            return False
+    return True
 
 
 def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:

@@ -29,6 +29,7 @@ class UntrustedQuotes:
 
     def __init__(self) -> None:
         self._texts: dict[tuple[Origin, str], None] = {}
+        self._unkept: dict[tuple[Origin, str], None] = {}  # what the store could not be told yet
         self._lock = Lock()
 
     def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
@@ -40,7 +41,11 @@ class UntrustedQuotes:
             self._texts |= dict.fromkeys(quoted)
             for oldest in list(self._texts)[:-_MOST_KEPT]:
                 del self._texts[oldest]
-        keep_quotes(engine, list(dict.fromkeys(quoted)))
+            unkept = list(dict.fromkeys((*self._unkept, *quoted)))[-_MOST_KEPT:]
+            self._unkept = {}
+        if not keep_quotes(engine, unkept):
+            with self._lock:
+                self._unkept = dict.fromkeys(unkept) | self._unkept
 
     def spoken(self, engine: Engine, arguments: Any) -> SpokenTexts | None:
         """Return the untrusted text that the client may have read before it stores these arguments, if any."""

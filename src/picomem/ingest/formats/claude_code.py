@@ -353,8 +353,9 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         ids=("", "", state.info.branch),
         begins_run=False,
     )
-    if turns:
+    for turn in turns:
         state.seen.add(_queue_key(text))
+        state.branches.queued(turn.index)
     return turns
 
 
