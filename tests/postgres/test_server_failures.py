@@ -203,17 +203,6 @@ def test_on_a_full_disk_a_write_is_refused_with_a_sentence_and_nothing_that_was_
         connector.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """A server of these tests alone, which they stop and start."""
-    opened = Server(make_folder(), fsync="off", listen_addresses="", max_connections="40", shared_buffers="16MB")
-    opened.make()
-    opened.start()
-    opened.ask(f"CREATE ROLE {ROLE} LOGIN")
-    yield opened
-    opened.stop()
-
-
 @pytest.fixture
 def restarted(server: Server) -> Iterator[PostgresConnector]:
     opened = PostgresConnector(server.new_database(), partitions=2)
@@ -259,13 +248,15 @@ def test_writers_that_go_on_through_restarts_lose_nothing_and_store_nothing_twic
 
     with ThreadPoolExecutor(4) as threads:
         writers = [threads.submit(write, writer) for writer in range(4)]
-        for _ in range(2):
-            while not any(_engine(restarted, f"user{user}").memories() for user in range(2)):
-                pass
-            server.stop()
-            server.start()
-        _engine(restarted, "user0").memories()
-        over.set()
+        try:
+            for _ in range(2):
+                while not any(_engine(restarted, f"user{user}").memories() for user in range(2)):
+                    pass
+                server.stop()
+                server.start()
+            _engine(restarted, "user0").memories()
+        finally:
+            over.set()
         stored = [writer.result(60) for writer in writers]
     assert not any("\n" in str(error) for error in broken)
     assert not any(isinstance(error, Unconfirmed) for error in broken)
