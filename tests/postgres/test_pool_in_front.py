@@ -16,6 +16,7 @@ from tests.postgres_server import ROLE
 
 import picomem
 from picomem.engine.engine import Engine
+from picomem.store.postgres import PostgresConnector
 
 pytestmark = [
     pytest.mark.requirement("X11"),
@@ -52,6 +53,19 @@ def test_threads_of_many_users_share_a_few_connections_and_see_their_own_rows_al
     with ThreadPoolExecutor(USERS) as threads:
         for user, recalled in zip(users, threads.map(work, users), strict=True):
             assert sorted(recalled) == [f"The colour of ledger {n} of {user} is {n}" for n in range(MEMORIES)]
+
+
+def test_statements_are_prepared_on_the_server_itself_and_not_behind_a_pool(
+    through_the_pool: str, address: str
+) -> None:
+    for place, is_prepared in ((address, True), (through_the_pool, False)):
+        connector = PostgresConnector(place)
+        for _ in range(8):
+            with connector.read() as tx:
+                tx.all("user_marks", user="mia")
+                count = connector.one_number("SELECT count(*) FROM pg_prepared_statements")
+        connector.close()
+        assert bool(count) == is_prepared
 
 
 def test_a_purge_and_the_doctor_work_through_a_pool(through_the_pool: str) -> None:

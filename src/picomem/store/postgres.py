@@ -14,8 +14,8 @@ How it is used, and why:
 - Rows are isolated twice. Each statement has an equality on `user_id`, and the server shows only rows of the user whom
   the transaction names (row-level security, forced, and nothing without a name). A superuser is not subject to it, so
   picomem should have a role of its own.
-- Nothing belongs to a session of the server: settings end with the transaction, and no statement is prepared. So a pool
-  in transaction mode may stand in front.
+- Nothing belongs to a session of the server: settings end with the transaction, and statements are prepared only on a
+  connection to the server itself. So a pool in transaction mode may stand in front.
 - What begins a transaction is one message, with the settings, the lock and the version of full text. Only that message
   is sent a second time, where a connection turns out to be broken, since nothing was written before it. Where a
   connection breaks at COMMIT, another one looks whether the server had committed.
@@ -53,6 +53,8 @@ PARTITIONS = 32
 CONNECTIONS = 10  # of a process at most
 _CONNECT_SECONDS = 10
 _ATTEMPTS = CONNECTIONS + 2  # to begin a transaction: after a restart of the server every connection is broken
+_PREPARED_AFTER = 1  # runs of a statement on a connection
+_MOST_PREPARED = 200  # statements of a connection
 _MOST_IDLE_SECONDS = 600  # of a write, whose lock others wait for: its process or its machine may be gone
 
 _PATH = f"SET LOCAL search_path TO {SCHEMA}"
@@ -95,7 +97,7 @@ class PostgresConnector:
                 min_size=0,
                 max_size=CONNECTIONS,
                 kwargs={"autocommit": True, "prepare_threshold": None},
-                configure=adapt,
+                configure=_configured,
                 timeout=LOCK_SECONDS,
                 reconnect_timeout=LOCK_SECONDS,
                 open=True,
@@ -177,13 +179,16 @@ class PostgresConnector:
             with self._explained():
                 yield outer[0]
             return
-        begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}"
-        with self._transaction(begin, None, _all_was_read) as (opened, _):
+        opened = OpenTransaction(self.name, begin=self._begin_snapshot)
+        with self._ended(opened, _all_was_read):
             self._local.read = (opened, None)
             try:
                 yield opened
             finally:
                 self._local.read = None
+
+    def _begin_snapshot(self, first: str) -> psycopg.Connection[Any]:
+        return self._began(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}; {first}")[0]
 
     @contextmanager
     def _begun(self, user: str | None) -> Iterator[tuple[OpenTransaction, str | None]]:
@@ -200,7 +205,10 @@ class PostgresConnector:
         lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
         limits = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; {_IDLE}"
         begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
-        with self._transaction(begin, whose, partial(self._settle, user, token)) as (opened, cursor):
+        with self._explained():
+            connection, cursor = self._began(begin)
+        opened = OpenTransaction(self.name, whose, connection)
+        with self._ended(opened, partial(self._settle, user, token)):
             rows = list(_results(cursor))
             terms = str(rows[-1][0][0]) if rows[-1] else None
             self._local.write, self._local.user = (opened, terms), user
@@ -213,23 +221,23 @@ class PostgresConnector:
         postgres_commit.settle(self._connection_string, self.name, user, token)
 
     @contextmanager
-    def _transaction(
-        self, begin: str, sees: str | Everyone | None, settle: Callable[[], None]
-    ) -> Iterator[tuple[OpenTransaction, psycopg.Cursor[Any]]]:
-        """A transaction. `settle` is called where its COMMIT is not answered, and raises unless it was stored."""
-        if self._is_closed:
-            raise errors.StoreError(f"{self.name} was closed; open it again.")
+    def _ended(self, opened: OpenTransaction, settle: Callable[[], None]) -> Iterator[None]:
+        """Commit a transaction, or roll it back where an error ends it, and give the connection back.
+
+        `settle` is called where COMMIT is not answered, and raises unless it was stored."""
         with self._explained():
-            connection, cursor = self._began(begin)
             try:
-                yield OpenTransaction(connection, self.name, sees), cursor
-                self._commit(connection, settle)
+                yield
+                if opened.connection is not None:
+                    self._commit(opened.connection, settle)
             except BaseException:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
+                if opened.connection is not None:
+                    with suppress(psycopg.Error):
+                        opened.connection.execute("ROLLBACK")
                 raise
             finally:
-                self._pool.putconn(connection)
+                if opened.connection is not None:
+                    self._pool.putconn(opened.connection)
 
     def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
         try:
@@ -242,7 +250,10 @@ class PostgresConnector:
             if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
                 raise errors.StoreError(f"A statement had failed in {self.name}; nothing was written.")
 
-    def _began(self, begin: str) -> tuple[psycopg.Connection, psycopg.Cursor[Any]]:
+    def _began(self, begin: str) -> tuple[psycopg.Connection[Any], psycopg.Cursor[Any]]:
+        """A connection on which a transaction has begun, and what the message that began it gave."""
+        if self._is_closed:
+            raise errors.StoreError(f"{self.name} was closed; open it again.")
         for attempt in range(1, _ATTEMPTS + 1):
             connection = self._pool.getconn()
             try:
@@ -265,6 +276,17 @@ class PostgresConnector:
             raise errors.InvalidInput(
                 "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
             ) from error
+
+
+def _configured(connection: psycopg.Connection[Any]) -> None:
+    """Make a new connection ready. Its statements are prepared unless a pool stands in front.
+
+    Behind a pool each transaction may get another process of the server, and the one that answers is not the one that
+    the connection began with."""
+    adapt(connection)
+    if connection.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
+        connection.prepare_threshold = _PREPARED_AFTER
+        connection.prepared_max = _MOST_PREPARED
 
 
 def _all_was_read() -> None:
