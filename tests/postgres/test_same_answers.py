@@ -55,8 +55,8 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Engi
     folder = tmp_path_factory.mktemp("answers")
     settings = Settings(recall=RecallSettings(timezone="UTC"))
     made = {}
-    for name, database in DATABASES.items():
-        connector = database.connect(folder / "memory.db")
+    for name in ("sqlite", "postgres"):
+        connector = DATABASES[name].connect(folder / "memory.db")
         with connector.write(EVERYONE) as tx:  # marks that stand for secrets are made with the key of the store
             meta.put(tx, meta.REDACTION_KEY, "00" * 32)
         runtime = Runtime(connector, settings, embedder=StaticEmbedder(), clock=SteppingClock())
