@@ -100,6 +100,22 @@ def test_a_story_without_scripts(pages: Served) -> None:
         expect(page.get_by_text("Nothing is archived")).to_be_visible()
 
 
+def test_tags_are_taken_away_by_emptying_their_field(pages: Served) -> None:
+    with signed_in_client(pages, user="tag") as client:
+        with open_memory(pages.db, user="tag", embedder="none") as memory:
+            memory.remember("The lighthouse is painted red", key="lighthouse", tags=["coast", "paint"])
+        shown = client.get("/memory/lighthouse?edit=1").text
+        fields = {"csrf": form_code_in(shown), "version": re.findall(r'name="version" value="(\d+)"', shown)[0]}
+        path = re.findall(r'action="(/memory/[^/]+)/revise"', shown)[0]
+        kept = {**fields, "content": "The lighthouse is painted white"}
+        assert client.post(f"{path}/revise", data=kept).status_code == 303
+        assert "#coast" in client.get("/memory/lighthouse").text
+        version = re.findall(r'name="version" value="(\d+)"', client.get("/memory/lighthouse?edit=1").text)[0]
+        emptied = {**kept, "version": version, "tags": " "}
+        assert client.post(f"{path}/revise", data=emptied).status_code == 303
+        assert "#coast" not in client.get("/memory/lighthouse").text
+
+
 def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:
     fill_examples(pages.db, "dan")
     with signed_in_client(pages, user="dan") as client:

@@ -266,6 +266,17 @@ def test_errors_are_pages_with_a_sentence(pages: Served) -> None:
         assert client.post("/undo", json={}).status_code == 400
 
 
+def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
+    """Its sentence says what exactly went wrong, in English, and is marked so for screen readers."""
+    with signed_in_client(pages) as client:
+        client.headers["Accept-Language"] = "zh"
+        missing = client.get("/memory/nothing").text
+        assert "<h1>没有找到</h1>" in missing
+        assert '<p class="warning" lang="en">There is no' in missing
+        client.cookies.clear()
+        assert "登录" in client.get("/memory/nothing").text
+
+
 def test_language_and_colours_are_kept(pages: Served) -> None:
     with signed_in_client(pages) as client:
         assert '<html lang="zh" data-theme="system">' in client.get("/", headers={"Accept-Language": "zh-CN"}).text

@@ -116,7 +116,9 @@ class ReviseRequest:
     context: str | None = option("why it matters", None)
     importance: float | None = option("0 to 1", None)
     priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
-    tags: tuple[str, ...] = option("a tag; repeatable, replaces the tags it has", many=True)
+    tags: tuple[str, ...] = option(
+        "a tag; repeatable, replaces the tags it has; an empty one removes them all", many=True
+    )
     pin: bool = option("keep it in the index page; only the user can", False)
     unpin: bool = option("do not keep it in the index page", False)
     expires_at: str | None = option("when it expires, as 2026-05-03; “never” takes an expiry away", None)

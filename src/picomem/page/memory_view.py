@@ -70,8 +70,8 @@ def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str)
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
     tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
-    if tags and tags != memory.tags:
-        arguments["tags"] = tags
+    if "tags" in typed and tags != memory.tags:
+        arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
     if "expires_at" in typed and typed["expires_at"] != expires:
         arguments["expires_at"] = typed["expires_at"] or "never"
@@ -98,6 +98,7 @@ async def _page(
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
         "problem": str(error) if error else "",
+        "problem_status": error.status if error else 0,
         "is_editing": asked.asked("edit") == "1" or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],
