@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Forbidden
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.access_token import Credential
@@ -63,7 +63,7 @@ class Runtime:
         scope = scope or Scope(caller.user if caller else Scope().user)
         caller = caller or Caller(scope.user)
         check_caller(caller, scope)
-        return Engine(Context(self._resources, caller, scope), self.close if closes else None)
+        return Engine(CallerContext(self._resources, caller, scope), self.close if closes else None)
 
     def caller_of(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid. Reads the store each time. Raises StoreError."""
@@ -91,7 +91,7 @@ class Runtime:
         sign_out(self._resources, token)
 
     def has_tokens(self) -> bool:
-        """Whether any user has a token that programs may show. Raises StoreError."""
+        """Return whether any user has a token that programs may show. Raises StoreError."""
         from picomem.engine.authorization import has_tokens
 
         return has_tokens(self._resources)

@@ -7,7 +7,7 @@ from shlex import quote
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Credential, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller
@@ -190,7 +190,7 @@ def sign_out(resources: Resources, token: str) -> None:
 
 
 def has_tokens(resources: Resources) -> bool:
-    """Whether any user has a token that programs may show."""
+    """Return whether any user has a token that programs may show."""
     now = resources.clock()
     with resources.connector.read() as tx:
         every = (token for user in users.scopes(tx) for token in access_tokens.every(tx, user))

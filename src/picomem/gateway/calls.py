@@ -4,7 +4,7 @@ An engine is made for each call; it belongs to one user. The engine is synchrono
 from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
 away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
 
-thread_places.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
+thread_limits.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
 user's call waiting.
 
 What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
@@ -27,7 +27,7 @@ from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
-from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
+from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
@@ -105,7 +105,7 @@ class Calls:
             for operation in operations
             if not (operation.operator or operation.reads_local_files)
         }
-        self.places = ThreadPlaces()
+        self.places = ThreadLimits()
 
     async def find_caller(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid."""

@@ -69,7 +69,7 @@ class GuardedPages(Protocol):
     """The web page, as the guard needs it."""
 
     def owns(self, path: str) -> bool:
-        """Whether the cookie of a session is taken at this address."""
+        """Return whether the cookie of a session is taken at this address."""
         ...
 
     def session_token(self, scope: MutableMapping[str, Any], cookies: str) -> str:

@@ -35,7 +35,6 @@ from picomem.errors import NotFound, PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
-from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
 from picomem.gateway.guard import Application, Guard, Limits
 from picomem.gateway.json_bodies import encoded, parsed
@@ -45,6 +44,7 @@ from picomem.gateway.openapi import API, USER_HEADER, document
 from picomem.gateway.request_log import PAGE, RequestLog
 from picomem.gateway.server_address import PROOF, ServerAddress
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
+from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
@@ -64,18 +64,18 @@ def application(
     hosts: Iterable[str],
     origins: Iterable[str],
     limits: Limits | None = None,
-    ending: Ending | None = None,
+    ending: Shutdown | None = None,
     address: ServerAddress | None = None,
 ) -> Application:
     """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`, and
-    `ending.py` for `ending`. `address` is where other processes find it."""
+    `shutdown.py` for `ending`. `address` is where other processes find it."""
     limits = limits or Limits()
     calls = Calls(runtime, operations)
     served = frozenset(calls.operations)
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
     pages = WebPages(calls)
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
-    rpc = RpcServer(calls, ending or Ending(), notes.note_call)
+    rpc = RpcServer(calls, ending or Shutdown(), notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime)
     offered = [remote.operation for remote in calls.operations.values()]

@@ -32,13 +32,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.engine.authorization import last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
-from picomem.gateway.ending import CODE as ENDING_CODE
-from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
-from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.server_log import server_logger
+from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
+from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
+from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.operations.sessions import BEGIN_SESSION
@@ -62,7 +62,7 @@ NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, th
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Ending, note_call: NoteCall) -> None:
+    def __init__(self, calls: Calls, ending: Shutdown, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
         self._note_call = note_call
@@ -137,7 +137,7 @@ class _Socket:
         credential: Credential,
         calls: Calls,
         names: Mapping[str, str],
-        ending: Ending,
+        ending: Shutdown,
         note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
@@ -251,7 +251,7 @@ class _Socket:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
         if self._ending.is_begun:
-            return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
+            return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
         try:
             await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))

@@ -65,5 +65,5 @@ def form_code(token: str) -> str:
 
 
 def is_form_code(token: str, shown: str) -> bool:
-    """Whether a form came from a page of this session."""
+    """Return whether a form came from a page of this session."""
     return bool(token) and hmac.compare_digest(form_code(token).encode(), shown.encode("utf-8", "replace"))

@@ -76,7 +76,7 @@ class WebPages:
         self.names = frozenset(part for part in self._first_parts if part) | {"static"}
 
     def owns(self, path: str) -> bool:
-        """Whether the session's cookie is taken at this address."""
+        """Return whether the session's cookie is taken at this address."""
         return path.split("/")[1] in self._first_parts if path.startswith("/") else False
 
     def routes(self) -> list[Route]:
@@ -300,7 +300,7 @@ class WebPages:
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
-    """Whether a browser asks, which shows a page to a person."""
+    """Return whether a browser asks, which shows a page to a person."""
     return "text/html" in headers.get("accept", "")
 
 

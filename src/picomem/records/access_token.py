@@ -63,7 +63,7 @@ class AccessToken:
         return not (self.is_sign_in_code or self.is_page_session)
 
     def is_valid(self, now: Micros) -> bool:
-        """Whether it opens anything at that time."""
+        """Return whether it opens anything at that time."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 

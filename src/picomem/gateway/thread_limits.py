@@ -39,7 +39,7 @@ class ThreadUse(Enum):
 _THREADS = {ThreadUse.READ: 16, ThreadUse.WRITE: 8, ThreadUse.LONG: 4}
 
 
-class ThreadPlaces:
+class ThreadLimits:
     """The threads of a server."""
 
     def __init__(self) -> None:
