@@ -169,7 +169,7 @@ def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
         expect(page.get_by_role("searchbox")).to_be_visible()
         expect(page.locator(".toast")).to_contain_text("Signed in as local.")
         page.goto(f"/sign-in#{code_for(pages.db, 'mallory')}")
-        page.get_by_role("link", name="Stay local").click()
+        page.get_by_role("link", name="Stay signed in as local").click()
         expect(page.get_by_role("searchbox")).to_be_visible()
         assert "The memory of local." in page.content()
 
