@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
 from picomem.paths import private_umask
-from picomem.records.caller import OWN_DATA, PURGE, Caller
+from picomem.records.caller import GLOBAL, OWN_DATA, PURGE, Caller
 from picomem.settings import LOG_FORMATS, load
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.runtime import Runtime
 
-EVERYTHING_OWN = OWN_DATA | {PURGE}  # what a person at the machine may do with their own memory
+# What a person at the machine may do with their own memory, and with the whole store as far as it was granted to them.
+EVERYTHING_OWN = OWN_DATA | {PURGE} | GLOBAL
 _FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
 
 

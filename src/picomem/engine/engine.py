@@ -451,14 +451,15 @@ class Engine:
         since: Micros | str | None = None,
         correct: bool = False,
         reason: str = "",
+        version: int | None = None,
         origin: Origin | str = Origin.USER,
         scope: Scope | None = None,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
         The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
-        expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
-        where the gate says no, or an agent would pin.
+        expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
+        NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
         from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
@@ -488,6 +489,8 @@ class Engine:
         persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
             memory = resolve(tx, self._context.owner(scope), name)
+            if version is not None and memory.version != version:
+                raise Conflict(f"“{memory.key}” changed meanwhile; look at what it says now, and revise that.")
             writer = self._context.writer("revise", said=persons)
             made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
         self._context.settle()

@@ -38,7 +38,8 @@ FindCaller = Callable[[Credential], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready", "/proof"})  # they say that the process works, and which it is; nothing else
 SIGN_IN = "/sign-in"
-OPEN_PAGES = (SIGN_IN, "/static/")  # beginnings of addresses that hold nothing of anybody
+CERTIFICATE = "/purge/certificate"  # gives back what the page has sealed, because the session may be purged as well
+OPEN_PAGES = (SIGN_IN, "/static/", CERTIFICATE)  # beginnings of addresses that hold nothing of anybody
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"

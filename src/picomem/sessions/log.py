@@ -148,6 +148,10 @@ class Sessions:
         """Take a session out of the list; nothing of it is lost, and a new message brings it back. Raises NotFound."""
         return self._changed(session_id, archived_at=self._clock())
 
+    def restore(self, session_id: str) -> Session:
+        """Take a session out of the archive. Raises NotFound."""
+        return self._changed(session_id, archived_at=None)
+
     # Reading
 
     def get(self, session_id: str) -> Session:
