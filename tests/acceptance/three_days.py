@@ -121,9 +121,9 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
     write = engine._context.connector.write
 
     @contextmanager
-    def writing(scope: Scope | Everyone) -> Iterator[Any]:
+    def writing(scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
         step()
-        with write(scope) as tx:
+        with write(scope, wait_seconds=wait_seconds) as tx:
             yield tx
             step()
         step()
