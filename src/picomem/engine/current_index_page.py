@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
@@ -12,7 +12,7 @@ from picomem.records.scope import Scope
 from picomem.store.connector import BRIEF_WAIT
 
 
-def index_page(context: Context, scope: Scope | None, budget: int | None) -> IndexPage:
+def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
     """The page of a scope within a budget of tokens, by default the settings'."""
     owner = context.owner(scope)
     size = context.settings.index.budget if budget is None else budget
@@ -27,7 +27,7 @@ def index_page(context: Context, scope: Scope | None, budget: int | None) -> Ind
     return page
 
 
-def index_account(context: Context, scope: Scope, budget: int | None) -> IndexAccount:
+def index_account(context: CallerContext, scope: Scope, budget: int | None) -> IndexAccount:
     """The page of a scope, line by line."""
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
