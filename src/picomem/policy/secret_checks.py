@@ -104,9 +104,9 @@ _LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}
 _PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
 _PASSWORD = (
     r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол|パスワ|パスフ|비밀번호|wachtw|lösen|adgangs|salasana"
-    r"|mật kh|sandi|mdp|κωδ|كلمة|סיסמ|पास|รหัส"
+    r"|hasł|heslo|jelsz|şifre|parola|passord|암호|лозинк|парола|mật kh|sandi|mdp|κωδ|كلمة|סיסמ|पास|รหัส"
 )
-_FOREIGN_KEYS = ("wachtwoord", "adgangskode", "salasana", "kata sandi", "mdp")
+_FOREIGN_KEYS = ("heslo", "parola", "passord", "wachtwoord", "adgangskode", "salasana", "kata sandi", "mdp")
 _CHAIN_SIGNS = r"[ .,_-]"
 _NEAR_LABEL = 90  # characters before a label that tell whether it stands in a table
 _SIGNS_APART = frozenset("-_. ")
