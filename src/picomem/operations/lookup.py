@@ -13,8 +13,8 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
+from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import moment
-from picomem.operations.views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind, Origin
 
@@ -94,7 +94,7 @@ def _archived_page(engine: Engine, request: MemoriesRequest, damaged: list[str])
 
 
 def _place(memory: Memory) -> Place:
-    """Where a memory stands in the list, the most important first."""
+    """Return where a memory stands in the list, the most important first."""
     return (not memory.pinned, -memory.importance, -memory.known_from, memory.key, memory.id, memory.version)
 
 

@@ -118,7 +118,7 @@ class Corpus:
     weights: Weights = WEIGHTS
 
     def counts(self, terms: Collection[str], question: Question) -> dict[str, int]:
-        """How many documents hold each term."""
+        """Return how many documents hold each term."""
         index = search.of(self.tx)
         counts = index.counts(self.scope, self.source, [term for term in terms if term not in question.single])
         single = [term for term in terms if term in question.single]
@@ -126,15 +126,15 @@ class Corpus:
         return {term: sum(near[term].values()) if term in near else counts[term] for term in terms}
 
     def vocabulary(self, heads: Collection[str]) -> dict[str, dict[str, int]]:
-        """By each head, the terms that begin with it, and how many documents hold each."""
+        """Return by each head the terms that begin with it, and how many documents hold each."""
         return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
 
     def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Of each term how much of it each document has, 0–2.2, times what the term weighs."""
+        """Return of each term how much of it each document has, 0–2.2, times what the term weighs."""
         return search.of(self.tx).scores(self.scope, self.source, weights)
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
-        """As `scores`, of all terms together that begin so."""
+        """Do what `scores` does, for all terms together that begin so."""
         return search.of(self.tx).postings(self.scope, self.source, term, prefix=True, weight=weight).scores
 
     def rarity(self, count: int) -> float:
@@ -145,7 +145,8 @@ class Corpus:
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
 
     def worth(self, term: str, word: str, count: int) -> float:
-        """How much of a question a term is: by its language, and by how rare it is here as far as that can be told."""
+        """Return how much of a question a term is: by its language, and by how rare it is here as far as that can be
+        told."""
         says = _LITTLE if says_little(term) else self.lexicon.says(word) if self.lexicon else 1.0
         return says * relative_rarity(self.documents, count)
 
@@ -190,7 +191,8 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
 
 
 def idf(documents: int, count: int) -> float:
-    """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
+    """Return how much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza
+    2009)."""
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
@@ -238,7 +240,7 @@ def _add(matches: WordMatches, term: str, weights: dict[int, float]) -> None:
 
 
 def _slips(where: Corpus, terms: Collection[str], question: Question) -> dict[str, list[tuple[str, float]]]:
-    """By each term that may be a slip, in the question's order, the spellings that stand in for it, with weights."""
+    """Return the spellings that stand in for each term that may be a slip, with weights, in the question's order."""
     vocabulary = where.vocabulary(dict.fromkeys(term[:2] for term in terms))
     slips: dict[str, list[tuple[str, float]]] = {}
     for term in question.terms:

@@ -116,10 +116,10 @@ class PostgresConnector:
             yield PostgresTransaction(opened)
 
     @contextmanager
-    def write(self, scope: Scope | Everyone) -> Iterator[PostgresTransaction]:
+    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[PostgresTransaction]:
         """One transaction: all of it or nothing. Raises Locked or StoreError."""
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user) as (opened, terms):
+        with self._begun(user, wait_seconds) as (opened, terms):
             if terms != TERMS_VERSION:
                 raise errors.StoreError(
                     f"The full text in {self.name} was made by another version of picomem; nothing can be stored until "
@@ -207,7 +207,9 @@ class PostgresConnector:
         return self._began(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}; {first}")[0]
 
     @contextmanager
-    def _begun(self, user: str | None) -> Iterator[tuple[OpenTransaction, str | None]]:
+    def _begun(
+        self, user: str | None, wait_seconds: float | None = None
+    ) -> Iterator[tuple[OpenTransaction, str | None]]:
         """The transaction of a user, or of everyone, and the version of full text; nested calls join the outer one."""
         outer = getattr(self._local, "write", None)
         if outer is not None:
@@ -219,7 +221,8 @@ class PostgresConnector:
         whose = EVERYONE if user is None else user
         token = postgres_commit.new_token()
         lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
-        limits = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; {_IDLE}"
+        wait = max(1, round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000))  # 0 would wait forever
+        limits = f"SET LOCAL lock_timeout = '{wait}ms'; {_IDLE}"
         begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
         with self._explained():
             connection, cursor = self._began(begin)

@@ -159,7 +159,7 @@ def _mean_size(documents: int, total: int) -> float:
 
 
 def _analysed(source: str, document: Document) -> tuple[Counter[str], int]:
-    """How often each term of a document counts, and how many terms it has."""
+    """Return how often each term of a document counts, and how many terms it has."""
     body = terms(document.body)
     postings, size = Counter(body), len(body)
     if source in _WITH_NAMES:

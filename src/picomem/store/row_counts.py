@@ -17,7 +17,7 @@ class VersionCounts(NamedTuple):
 
 
 def episodes(tx: Transaction, scope: Scope) -> int:
-    """How many episodes were counted; quick, whatever their number."""
+    """Return how many episodes were counted; quick, whatever their number."""
     row = sql(tx).one("count_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -28,7 +28,7 @@ def add_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 
 def episodes_in_table(tx: Transaction, scope: Scope) -> int:
-    """How many episodes there are; reads the whole index."""
+    """Return how many episodes there are; reads the whole index."""
     row = sql(tx).one("counted_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -39,7 +39,7 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 
 def memories(tx: Transaction, scope: Scope) -> tuple[VersionCounts, VersionCounts]:
-    """How many versions there are, for which the whole index is read, and how many were counted."""
+    """Return how many versions there are, for which the whole index is read, and how many were counted."""
     there, believed, *counted = sql(tx).one("memory_counts", user=scope.user) or (0, 0, 0, 0)
     return VersionCounts(there, believed), VersionCounts._make(counted)
 

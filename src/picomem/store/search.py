@@ -61,29 +61,29 @@ class Search(Protocol):
         ...
 
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Of each of several terms the score of each document that holds it, times the term's weight."""
+        """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
-        """How many of the user's documents hold each of several terms, 0 for those that none holds."""
+        """Return how many of the user's documents hold each of several terms, 0 for those that none holds."""
         ...
 
     def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
-        """By each of several heads, the user's terms that begin with it, in order, so many at most, with the number of
+        """Return for each head the user's terms that begin with it, in order, so many at most, with the number of
         documents that hold each."""
         ...
 
     def has_term_with(self, part: str) -> bool:
-        """Whether any term of any user, in any source, contains `part`: for the proof of a purge."""
+        """Return whether any term of any user, in any source, contains `part`: for the proof of a purge."""
         ...
 
     def size(self, source: str) -> int:
-        """How many documents of all users are indexed."""
+        """Return how many documents of all users are indexed."""
         ...
 
     def holds(self, source: str, documents: Iterable[tuple[Scope, Document]]) -> bool:
-        """Whether the index holds what these documents make, and nothing else. The check of the files themselves is
-        `Maintenance.words_integrity`, which needs a connection of its own."""
+        """Return whether the index holds what these documents make, and nothing else. The check of the files themselves
+        is `Maintenance.words_integrity`, which needs a connection of its own."""
         ...
 
     def clear(self, source: str) -> None:
