@@ -32,7 +32,7 @@ from benchmarks.recall_speed import percentile
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass, field
 from picomem.models.embedder import quantised
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.paths import is_server
 from picomem.records.ids import new_id
 from picomem.records.kinds import Kind

@@ -69,8 +69,7 @@ def durable(fits: Sequence[float]) -> float:
 
 
 def _said_in(looking: Looking, memory_id: str, parents: Sequence[memories.VersionParent]) -> SaidIn:
-    """Return where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the
-    episode."""
+    """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode."""
     for parent, _ in parents:
         if parent.kind == "message":
             said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
