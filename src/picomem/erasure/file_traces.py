@@ -80,7 +80,7 @@ def finish(
             left += without_purged(connector, folder, scope.user if everything else "")
         remove_copies()
         left += _exports(connector, scope, make_page, write_again, now, forget=everything)
-        connector.maintenance.leave_no_trace(wait_seconds)
+        connector.maintenance.leave_no_trace(wait_seconds, scope)
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
         lease.give_back(tx)

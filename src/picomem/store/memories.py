@@ -474,7 +474,7 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionPar
 
 
 def parents_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionParent]]:
-    """As `parents_of`, for several memories at once, by their ids."""
+    """Do what `parents_of` does, for several memories at once, by their ids."""
     parents: dict[str, list[VersionParent]] = {memory_id: [] for memory_id in memory_ids}
     rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(parents))) if parents else []
     for row in rows:

@@ -65,11 +65,11 @@ class Search(Protocol):
         ...
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
-        """How many of the user's documents hold each of several terms, 0 for those that none holds."""
+        """Return how many of the user's documents hold each of several terms, 0 for those that none holds."""
         ...
 
     def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
-        """By each of several heads, the user's terms that begin with it, in order, so many at most, with the number of
+        """Return for each head the user's terms that begin with it, in order, so many at most, with the number of
         documents that hold each."""
         ...
 
