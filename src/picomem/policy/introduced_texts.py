@@ -20,7 +20,7 @@ from picomem.light_dataclass import dataclass
 
 Span = tuple[int, int]
 
-_MOST_LINES = 4_000  # of a message that are looked at, from its start
+_MOST_LINES = 4_000  # of a message that are searched, from its start
 _LONGEST_LINE = 400  # characters of a line in which an introduction is sought
 
 _LETTER = (

@@ -1,4 +1,4 @@
-"""The number of rows of a user, counted as they are written, to notice a lost row. Every call takes a scope."""
+"""The number of rows of a user, updated with every write, to detect a lost row. Every call takes a scope."""
 
 from __future__ import annotations
 
