@@ -257,8 +257,8 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def version_number(self, memory: Memory) -> int:
-        """Which version of its memory this is, as people count them: 1, 2, 3. `Memory.version` counts the stored rows,
-        of which a revision may add several."""
+        """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
+        which a revision may add several."""
         from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:
@@ -578,7 +578,7 @@ class Engine:
         return done
 
     def withhold(self, session: str, *, release: bool = False) -> int:
-        """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.
+        """Withhold a session's transcripts from every answer (O17), or release them; return how many there are.
 
         `session` is its id or the beginning of it. Raises NotFound.
         """
@@ -644,7 +644,7 @@ class Engine:
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14).
 
-        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
+        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
         """
         from picomem.erasure import retention

@@ -246,7 +246,7 @@ class WebPages:
         return _html(rendered(page.template, values), page, values, headers)
 
     def _values(self, request: Request, page: PageContent, view: PageView | None) -> dict[str, Any]:
-        """What the layout needs, with the values of the page."""
+        """Return the values of the layout and of the page."""
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")
@@ -348,7 +348,7 @@ def _keep_notice(response: Response, key: str, about: str, run: str) -> None:
 
 
 def _notice(request: Request) -> dict[str, str] | None:
-    """What is said for ten seconds after a form; None where nothing is to be said."""
+    """Return the message that is shown for ten seconds after a form; None if there is none."""
     try:
         key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
         text = say_in(_language(request))(key, about=about)

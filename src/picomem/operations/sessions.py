@@ -30,7 +30,7 @@ class SessionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A conversation; `last_consolidated_seq` is the number of the last message that memory has taken up."""
+    """A conversation; `last_consolidated_seq` is the number of the last consolidated message."""
 
     id: str
     title: str
