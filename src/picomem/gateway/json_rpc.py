@@ -67,6 +67,7 @@ class RpcServer:
         self._ending = ending
         self._note_call = note_call
         ending.listen(self._tell_of_end)
+        calls.session_listeners.append(self._close_signed_out)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
@@ -105,6 +106,12 @@ class RpcServer:
             for sockets in self._sockets.values():
                 for socket in sockets:
                     tasks.start_soon(socket.notify, "server.ending", {})
+
+    async def _close_signed_out(self, user: str) -> None:
+        """Close the sockets of a user whose session has ended."""
+        for socket in list(self._sockets.get(user, ())):
+            with suppress(PicomemError):  # Forbidden, once it is closed
+                await socket.look_up_caller()
 
     async def _watch(self) -> None:
         while True:
