@@ -126,6 +126,13 @@ def _inject(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, injection.render(report, as_markdown=chosen.markdown)
 
 
+def _page(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import page_speed
+
+    report = page_speed.run(chosen.memories, show_progress)
+    return report, page_speed.render(report, as_markdown=chosen.markdown)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -135,4 +142,5 @@ _MEASURING = {
     "postings": _postings,
     "serve": _serve,
     "inject": _inject,
+    "page": _page,
 }

@@ -86,7 +86,7 @@ def fill(
     talks = _talks(prose, own, users)
     plain = Fts5(filled.plain, shared=users > 1)
     with closing(SqliteConnector(filled.store)) as connector, closing(plain):
-        directions = _directions(model.dimensions)
+        directions = random_directions(model.dimensions)
         done = 0
         while batch := list(islice(talks, _TALKS)):
             with connector.write(EVERYONE) as tx:
@@ -108,7 +108,7 @@ def tell(connector: SqliteConnector, model: Model, text: str) -> None:
     path = f"/made-up/{ASKER}/{new_id()}.jsonl"
     talk = _Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
     with connector.write(Scope(ASKER)) as tx:
-        _put(tx, talk, model, _directions(model.dimensions))
+        _put(tx, talk, model, random_directions(model.dimensions))
 
 
 def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:
@@ -151,7 +151,7 @@ def _episode(talk: _Talk, number: int, text: str) -> Episode:
     )
 
 
-def _directions(dimensions: int) -> Iterator[np.ndarray]:
+def random_directions(dimensions: int) -> Iterator[np.ndarray]:
     """Random unit vectors, without end."""
     import numpy as np
 
