@@ -28,7 +28,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.store.sqlite import SqliteConnector
 

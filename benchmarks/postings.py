@@ -316,7 +316,7 @@ def best_documents(search: Search, scope: Scope, documents: int, question: list[
 
 
 def is_same(one: list[tuple[int, float]], other: list[tuple[int, float]]) -> bool:
-    """Whether two answers have the same weights, and the same documents but for ties with the last."""
+    """Return whether two answers have the same weights, and the same documents but for ties with the last."""
     if not one:
         return not other
     weights, others = [weight for _, weight in one], [weight for _, weight in other]
@@ -349,7 +349,7 @@ def _remove(design: _Design, collection: _Collection) -> None:
 
 
 def _traces(path: Path, needles: set[bytes]) -> int:
-    """How many of the words are in the file."""
+    """Return how many of the words are in the file."""
     present: set[bytes] = set()
     marks = re.compile(b"[%b]{%d,}" % (_MARK.encode(), _NEEDLE))
     rest = b""

@@ -76,7 +76,7 @@ def database_path(folder: str = "", named: str = "") -> Path:
 
 
 def is_server(text: str) -> bool:
-    """Whether a store is named by the address of a server."""
+    """Return whether a store is named by the address of a server."""
     return text.startswith(_SERVER)
 
 
@@ -144,13 +144,13 @@ def status_of(path: Path) -> os.stat_result | None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder. Raises InvalidInput where that cannot be told."""
+    """Return whether a path leads to a folder. Raises InvalidInput where that cannot be told."""
     status = status_of(path)
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a path leads to a regular file. Raises InvalidInput where that cannot be told."""
+    """Return whether a path leads to a regular file. Raises InvalidInput where that cannot be told."""
     status = status_of(path)
     return status is not None and stat.S_ISREG(status.st_mode)
 

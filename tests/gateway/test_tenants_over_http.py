@@ -22,7 +22,7 @@ from picomem.engine.authorization import make_token
 from picomem.gateway.calls import WireParameters
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import OWN_DATA, PURGE
 
 STEPS = amount(200, 20_000)

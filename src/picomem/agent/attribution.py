@@ -65,7 +65,7 @@ class Voices:
         return self.spoken.origin_of(text)
 
     def mentioned(self, text: str) -> bool:
-        """Whether the person has said a word of it."""
+        """Return whether the person has said a word of it."""
         return not self.persons.terms.isdisjoint(terms(text))
 
 

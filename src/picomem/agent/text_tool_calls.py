@@ -122,6 +122,6 @@ class HeldText:
 
 
 def may_be_call(text: str) -> bool:
-    """Whether an answer that begins so can still become a call. Pure."""
+    """Return whether an answer that begins so can still become a call. Pure."""
     begun = re.sub(r"\s+", "", text[:200])
     return any(begun.startswith(beginning) or beginning.startswith(begun) for beginning in _BEGINNINGS)

@@ -166,7 +166,7 @@ def _next(messages: Sequence[ChannelMessage]) -> ChannelMessage:
 
 
 def _due_at(message: ChannelMessage, heard_until: Micros) -> Micros:
-    """When something is to be done about a message; of one that may have gone out, word is waited for first."""
+    """Return when something is to be done about a message; of one that may have gone out, word is waited for first."""
     return max(message.due_at, heard_until) if message.state is DeliveryState.SENDING else message.due_at
 
 

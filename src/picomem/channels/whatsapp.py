@@ -24,7 +24,7 @@ from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.endpoint import checked_url
+from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
@@ -70,7 +70,7 @@ def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettin
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
+    """Return whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
     expected = "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
 
@@ -141,7 +141,7 @@ def changes_in(payload: Mapping[str, Any], settings: WhatsAppSettings) -> list[C
 
 
 def is_named(text: str, names: Iterable[str]) -> bool:
-    """Whether a text calls one of the names."""
+    """Return whether a text calls one of the names."""
     return any(re.search(rf"(?<!\w)@?{re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names if name)
 
 

@@ -152,7 +152,7 @@ def _open_closed_streams() -> None:
 
 
 def _is_for_want_of_memory(error: Exception) -> bool:
-    """Whether memory was refused to Python, to a file that is mapped, or to the loader of a compiled module."""
+    """Return whether memory was refused to Python, to a file that is mapped, or to the loader of a compiled module."""
     if isinstance(error, ImportError):
         return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)

@@ -120,11 +120,11 @@ class TakingUp:
         return self.part.first
 
     def _before(self) -> int:
-        """Where the pointer stands before the run."""
+        """Return where the pointer stands before the run."""
         return self.part.session.last_consolidated_seq
 
     def _after(self) -> int:
-        """Where the pointer stands after the run."""
+        """Return where the pointer stands after the run."""
         return self.part.last
 
     def _reason(self) -> str:

@@ -79,7 +79,7 @@ class Due:
 def due(
     session: Session, messages: Sequence[Message], now: Micros, triggers: Triggers, *, asked: bool = False
 ) -> Due | None:
-    """Whether a consolidation is due, of what; one that a person `asked` for is due whenever anything is new.
+    """Return whether a consolidation is due, of what; one that a person `asked` for is due whenever anything is new.
 
     `messages` are the session's, or at least its last `keep` messages and all that came after the last consolidated
     one."""
@@ -106,7 +106,7 @@ def due(
 
 
 def _last(daily: time, now: Micros, zone: tzinfo) -> Micros:
-    """When it was that time of day last."""
+    """Return the last moment at which it was that time of day."""
     today = datetime.combine(to_datetime(now, zone).date(), daily, zone)
     at = to_micros(today)
     return at if at <= now else to_micros(datetime.combine(today.date() - timedelta(days=1), daily, zone))

@@ -75,7 +75,7 @@ class Shown:
 
 
 def _is_cjk(text: str) -> bool:
-    """Whether a text is Chinese, Japanese or Korean with, perhaps, names in it."""
+    """Return whether a text is Chinese, Japanese or Korean with, perhaps, names in it."""
     return len(re.findall(_CJK, text)) > len(re.findall(r"[A-Za-z][\w.-]*", text))
 
 

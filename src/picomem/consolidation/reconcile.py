@@ -108,7 +108,7 @@ class Reconciler:
 
 
 def may_be_asked(newer: Memory, older: Memory) -> bool:
-    """Whether a model's word on a pair counts."""
+    """Return whether a model's word on a pair counts."""
     return newer.origin.trusted and older.origin.trusted and not older.is_a_persons
 
 

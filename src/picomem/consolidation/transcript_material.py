@@ -32,7 +32,7 @@ class Reached:
     at: int = 0
 
     def is_fresh(self, episode: Episode, generation: int) -> bool:
-        """Whether an episode was not taken up; after a rewrite turns have other numbers, so its time decides."""
+        """Return whether an episode was not taken up; after a rewrite turns have other numbers, so its time decides."""
         if not self.at or self.generation == generation:
             return episode.last_turn >= self.turns
         return episode.created_at > self.at
@@ -76,7 +76,8 @@ def messages_of(transcript: Transcript, shown: Sequence[Episode]) -> list[Messag
 
 
 def turns_before(shown: Sequence[Episode], number: int, turns: int) -> int:
-    """How many turns are taken up when the message of that number was the last one; `turns` are all there are."""
+    """Return how many turns are taken up when the message of that number was the last one; `turns` are all there
+    are."""
     if number >= len(shown):
         return max(turns, shown[-1].last_turn + 1)
     # The next run begins with the whole turn where this one ended in the middle of it.

@@ -58,7 +58,7 @@ def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[
 
 
 def on_record(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[str, str]) -> bool:
-    """Whether it is known how the conversation was before a change; not where it was purged since."""
+    """Return whether it is known how the conversation was before a change; not where it was purged since."""
     return _record(tx, scope, _latest(change, undoes)) is not None
 
 

@@ -41,14 +41,14 @@ def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph
 
 def heard(engine: Engine, *texts: str) -> None:
     """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
-    engine._context.handed_out().keep(texts)
+    engine._context.returned_texts().keep(texts)
 
 
 def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
     """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
     from picomem.policy.own_output import pieces_of
 
-    engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
+    engine._context.returned_texts().keep_answer(pieces_of(reply, presented, data))
 
 
 def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
@@ -72,23 +72,23 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:
     """The ids of what hooks have put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.read() as tx:
-        return injected.load(tx, engine.scope, session)
+        return injection_log.load(tx, engine.scope, session)
 
 
 def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
     """Note what a hook has put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.write(engine.scope) as tx:
-        injected.keep(tx, engine.scope, session, tuple(ids), engine.now())
+        injection_log.keep(tx, engine.scope, session, tuple(ids), engine.now())
 
 
 def stated_lately(engine: Engine) -> list[str]:
     """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
-    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
+    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.returned_texts().users_own())))
 
 
 def in_group(engine: Engine) -> Engine:
@@ -109,12 +109,12 @@ def by_words(engine: Engine, project: str) -> Engine:
 
 
 def is_in_group(engine: Engine) -> bool:
-    """Whether the engine is one for a group."""
+    """Return whether the engine is one for a group."""
     return engine._context.is_group
 
 
 def cites_sources(engine: Engine) -> bool:
-    """Whether hits carry their citation (`memory.citations`)."""
+    """Return whether hits carry their citation (`memory.citations`)."""
     setting = engine.settings.memory.citations
     return setting == "on" or (setting == "auto" and not engine._context.is_group)
 

@@ -105,7 +105,7 @@ class ChannelLog:
             lease.give_back(tx)
 
     def last_said(self, message: ChannelMessage) -> Micros:
-        """When the person wrote last in that conversation, in the channel's time."""
+        """Return when the person wrote last in that conversation, in the channel's time."""
         with self._connector.read() as tx:
             return channel_messages.last_said(tx, self._scope, message.channel, message.account, message.conversation)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
 from picomem.records.scope import Scope
 
 
-def index_page(context: Context, scope: Scope | None, budget: int | None) -> IndexPage:
+def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
     """The page of a scope within a budget of tokens, by default the settings'."""
     owner = context.owner(scope)
     size = context.settings.index.budget if budget is None else budget
@@ -26,8 +26,8 @@ def index_page(context: Context, scope: Scope | None, budget: int | None) -> Ind
     return page
 
 
-def index_account(context: Context, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
-    """The page of a scope, line by line, and at most so many of the entries that did not fit."""
+def index_account(context: CallerContext, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
+    """Return the page of a scope, line by line, and at most so many of the entries that did not fit."""
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         return index_page_cache.explained(

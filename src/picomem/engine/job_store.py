@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.job_leases import is_running, lease_name, lease_on
@@ -49,7 +49,7 @@ class RunningJob:
             return job_rows.advance(tx, self._lease.scope, self.job)
 
     def is_cancelling(self) -> bool:
-        """Whether somebody asked to stop the job, or it is not this process's any more. Raises StoreError."""
+        """Return whether somebody asked to stop the job, or it is not this process's any more. Raises StoreError."""
         with self._resources.connector.read() as tx:
             now = job_rows.named(tx, self._lease.scope, self.job.name)
         return now is None or now.owner != self._lease.owner or now.is_cancelling
@@ -116,7 +116,7 @@ class JobStore:
             return job_rows.named(tx, scope, name), is_running(tx, scope, name, self.now())
 
     def is_without_vectors(self, user: str, model: str) -> bool:
-        """Whether rows of a user have no vector of a model. Raises StoreError."""
+        """Return whether rows of a user have no vector of a model. Raises StoreError."""
         from picomem.memory.missing_vectors import missing
 
         with self._resources.connector.read() as tx:

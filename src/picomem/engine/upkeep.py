@@ -81,7 +81,7 @@ def keep_transcripts(
 
 
 def missing_vectors(engine: Engine) -> int:
-    """How many rows have no vector of the embedder."""
+    """Return how many rows have no vector of the embedder."""
     from picomem.memory.missing_vectors import missing
 
     with engine._context.connector.read() as tx:
@@ -89,7 +89,7 @@ def missing_vectors(engine: Engine) -> int:
 
 
 def event_of(engine: Engine, episode: Episode) -> EventTime | None:
-    """When that happened of which an episode tells; None where it dates no event."""
+    """Return when that happened of which an episode tells; None where it dates no event."""
     with engine._context.connector.read() as tx:
         return episode_events.of_docs(tx, engine.scope, [episode.doc]).get(episode.doc)
 
@@ -161,8 +161,8 @@ def timeline_page(
 
 
 def episodes_by_time(engine: Engine, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
-    """How many episodes of a scope began in [since, until), by the beginning of each span of `slot` microseconds that
-    has some."""
+    """Return how many episodes of a scope began in [since, until), by the beginning of each span of `slot` microseconds
+    that has some."""
     with engine._context.connector.read() as tx:
         return episodes.count_by_time(tx, engine._context.owner(scope), since, until, slot)
 

@@ -115,7 +115,7 @@ def plan(held: Holdings, choice: Choice) -> Plan:
 
 
 def carries(child: Memory, parent: Memory) -> bool:
-    """Whether a version has its words from the version that it replaced, and not from a source of its own."""
+    """Return whether a version has its words from the version that it replaced, and not from a source of its own."""
     return child.content == parent.content or bool(child.context and child.context == parent.context)
 
 

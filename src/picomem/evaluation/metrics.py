@@ -86,8 +86,8 @@ def scores(questions: Sequence[Ranks], ks: Sequence[int]) -> dict[str, float]:
 
 
 def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """How often a value that should be higher is (the area under the ROC curve): of all pairs of one of each, the
-    share in which it is; a tie is half. 0.5 says nothing. 0 where there are no pairs."""
+    """Return how often a value that should be higher is (the area under the ROC curve): of all pairs of one of each,
+    the share in which it is; a tie is half. 0.5 says nothing. 0 where there are no pairs."""
     ordered = sorted(lower)
     wins = sum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in higher) / 2
     return wins / (len(higher) * len(lower)) if higher and lower else 0.0

@@ -44,8 +44,8 @@ class OwnQuestion:
         return " and ".join([*([f"session {self.session}"] if self.session else []), *([said] if said else [])])
 
     def is_met(self, sessions: Collection[str], text: str, opened: Callable[[], str]) -> bool:
-        """Whether a result is what was wanted: it is of these sessions and has this text; `opened` gives the messages
-        behind it, which are asked for only if the text does not say it."""
+        """Return whether a result is what was wanted: it is of these sessions and has this text; `opened` gives the
+        messages behind it, which are asked for only if the text does not say it."""
         if self.session and not any(session.startswith(self.session) for session in sessions):
             return False
         return _holds(text, self.words) or _holds(opened(), self.words)

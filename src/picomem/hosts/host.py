@@ -72,7 +72,7 @@ class Host:
                 yield reach, files
 
     def is_on(self, machine: Machine) -> bool:
-        """Whether the host is on the machine."""
+        """Return whether the host is on the machine."""
         return any(folder.is_dir() for folder in self.folders(machine)) or any(map(machine.has_program, self.programs))
 
 

@@ -146,13 +146,13 @@ def _span(text: str, container: JsonNode, number: int) -> tuple[int, int]:
 
 
 def _ends_in_line_comment(trivia: str) -> bool:
-    """Whether what comes next would belong to a comment."""
+    """Return whether what comes next would belong to a comment."""
     comments = _COMMENT.findall(trivia)
     return bool(comments) and comments[-1].startswith("//") and trivia.endswith(comments[-1])
 
 
 def _before_spaces(text: str, place: int) -> int:
-    """Where the spaces before a place begin, and the line break before those."""
+    """Return where the spaces before a place begin, and the line break before those."""
     start = len(text[:place].rstrip(" \t"))
     if text.endswith("\n", 0, start):
         start -= 2 if text.endswith("\r\n", 0, start) else 1

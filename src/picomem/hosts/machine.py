@@ -21,7 +21,7 @@ class Machine:
     system: str
 
     def has_program(self, name: str) -> bool:
-        """Whether a program of this name is on the PATH."""
+        """Return whether a program of this name is on the PATH."""
         return self.program(name) is not None
 
     def program(self, name: str) -> Path | None:

@@ -48,7 +48,7 @@ def check_writable(path: Path) -> None:
 
 
 def backup_of(path: Path) -> Path:
-    """Where the copy of a file stands that was made before the first change."""
+    """Return where the copy of a file stands that was made before the first change."""
     return path.with_name(path.name + BACKUP_ENDING)
 
 

@@ -250,7 +250,7 @@ class State:
         return (turn,)
 
     def _is_of_own_prompt(self, role: str, text: str, *, begins_run: bool) -> bool:
-        """Whether a turn is a prompt of picomem's own (text/own_prompts.py), or belongs to the answer."""
+        """Return whether a turn is a prompt of picomem's own (text/own_prompts.py), or belongs to the answer."""
         if role == "user" and is_own_prompt(text):
             self.marks[_OWN] = "1"
         elif role == "user" and begins_run:
@@ -277,7 +277,7 @@ class Format:
     unique_prefix = ""  # a file whose name begins so is the same transcript wherever it was moved
 
     def claims(self, path: Path, head: bytes, /) -> bool:
-        """Whether a file that is called so and begins so is of this format."""
+        """Return whether a file that is called so and begins so is of this format."""
         raise NotImplementedError
 
     def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:

@@ -184,7 +184,8 @@ def _damaged(path: Path) -> InvalidInput:
 
 
 def needs_too_much_memory(error: Exception) -> bool:
-    """Whether a frame was refused for its window (ZSTD_error_frameParameter_windowTooLarge, which only has a text)."""
+    """Return whether a frame was refused for its window (ZSTD_error_frameParameter_windowTooLarge, which only has a
+    text)."""
     return "too much memory" in str(error)
 
 

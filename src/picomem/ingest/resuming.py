@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from picomem.errors import Corrupt, InvalidInput
+from picomem.ingest.episode_packing import Packer, apart
 from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
-from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
 from picomem.ingest.source import Look, RecordSource, look_at
@@ -192,7 +192,7 @@ class Resumer:
 
 
 def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
-    """Whether the file of a transcript is no longer there."""
+    """Return whether the file of a transcript is no longer there."""
     owner = episodes.transcript(tx, scope, transcript_id)
     return owner is None or not Path(owner.path).exists()
 
@@ -219,5 +219,5 @@ def _session_of(form: LineFormat, source: RecordSource) -> str:
 
 
 def _holds(source: RecordSource, known: Transcript) -> bool:
-    """Whether what was read of a transcript is still there."""
+    """Return whether what was read of a transcript is still there."""
     return not known.cursor or source.fingerprint(known.cursor) == known.fingerprint

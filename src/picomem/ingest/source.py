@@ -111,7 +111,7 @@ def source_of(form: LineFormat, path: Path, session: str) -> Iterator[RecordSour
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is read as a database, and so by SQLite alone.
+    """Return whether a file is read as a database, and so by SQLite alone.
 
     The name decides, and the file is not looked into. POSIX drops all locks that a process has on a file when the
     process closes any descriptor of it. So a glance at the header would take away the locks of a connection that

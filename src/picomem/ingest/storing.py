@@ -23,7 +23,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.pieces import Fate, episode_of, fate
+from picomem.ingest.episode_packing import Fate, episode_of, fate
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.light_dataclass import dataclass, replace

@@ -75,7 +75,7 @@ def lifetimes(home: Path, env: Mapping[str, str]) -> dict[str, Micros]:
 
 
 def is_expiring(age: Micros, lifetime: Micros | None) -> bool:
-    """Whether a host deletes a transcript of that age soon."""
+    """Return whether a host deletes a transcript of that age soon."""
     return lifetime is not None and age >= lifetime - MARGIN
 
 
@@ -105,7 +105,7 @@ class TranscriptCopies:
         return [path for path in self._files() if path.name.endswith(ENDING) and not path.name.startswith(".")]
 
     def usage(self) -> tuple[int, int]:
-        """How many copies there are, and their bytes."""
+        """Return how many copies there are, and their bytes."""
         sizes = [look_at(path).size for path in self.paths()]
         return len(sizes), sum(sizes)
 
@@ -226,8 +226,8 @@ class TranscriptCopies:
         return sorted(due, key=lambda row: -row[2].written)
 
     def _fits(self, transcript: Transcript, look: Look, most: int) -> bool:
-        """Whether a copy has a chance to stay. Without this, a transcript that is older than all copies would be copied
-        and dropped again each time. (Half of its size is more than nearly every copy takes.)"""
+        """Return whether a copy has a chance to stay. Without this, a transcript that is older than all copies would be
+        copied and dropped again each time. (Half of its size is more than nearly every copy takes.)"""
         path = self._path(transcript.id)
         others = [look_at(copy) for copy in self.paths() if copy != path]
         is_oldest = all(look.written < other.written for other in others)
@@ -390,7 +390,7 @@ def _header_at(path: Path) -> CopyHeader | None:
 
 
 def _continues(header: CopyHeader, transcript: Transcript, source: RecordSource) -> bool:
-    """Whether a transcript was only appended to since it was copied."""
+    """Return whether a transcript was only appended to since it was copied."""
     is_same = header.generation == transcript.generation and header.end <= transcript.cursor
     return is_same and _holds(source, header.end, header.fingerprint)
 

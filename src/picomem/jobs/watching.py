@@ -40,7 +40,7 @@ class Places:
     flat: frozenset[Path] = frozenset()
 
     def hold(self, path: Path) -> bool:
-        """Whether a path that changed counts, by where it lies."""
+        """Return whether a path that changed counts, by where it lies."""
         return not any(folder in path.parents and (path.parent != folder or path.is_dir()) for folder in self.flat)
 
     def existing(self) -> dict[Path, int]:

@@ -343,7 +343,7 @@ def _adds_nothing(merged: Offer, memory: Memory) -> bool:
 
 
 def _concerns(offer: Offer, memory: Memory) -> bool:
-    """Whether a known memory may stand for the offer: held by the same owner, or by one around it."""
+    """Return whether a known memory may stand for the offer: held by the same owner, or by one around it."""
     mine, theirs = offer.scope, memory.scope
     return all(
         has in ("", wants)
@@ -361,7 +361,7 @@ def _vouches(offer: Offer, memory: Memory, said: Grounds) -> bool:
 
 
 def vouched_by_person(content: str, origin: Origin, said: Grounds) -> bool:
-    """Whether the person stands behind a text: it is theirs, or their agent's and they stated it."""
+    """Return whether the person stands behind a text: it is theirs, or their agent's and they stated it."""
     return origin is Origin.USER or (origin is Origin.AGENT and said.hold(content))
 
 

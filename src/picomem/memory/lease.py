@@ -32,13 +32,13 @@ PURGING = "purging"  # says that a purge runs; it keeps no other purge out
 
 
 def is_held(tx: Transaction, scope: Scope, name: str, now: Micros) -> bool:
-    """Whether any process has the lease of that name."""
+    """Return whether any process has the lease of that name."""
     longest = _LONGEST_PURGE_SECONDS if name == PURGING else LEASE_SECONDS
     return leases.is_held(tx, scope, name, now=now, latest=now + (longest + SLACK_SECONDS) * SECOND)
 
 
 def purge_seconds(size: int) -> int:
-    """How long the lease of a purge lasts, by the bytes of the database.
+    """Return how long the lease of a purge lasts, by the bytes of the database.
 
     The purge writes the whole file anew, and nothing can be written meanwhile, so no heartbeat renews the lease.
     """

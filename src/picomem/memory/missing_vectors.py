@@ -48,7 +48,7 @@ class Embedded:
 
 
 def missing(tx: Transaction, scope: Scope, model: str) -> int:
-    """How many rows have no vector of a model."""
+    """Return how many rows have no vector of a model."""
     return sum(vector_rows.count_missing(tx, scope, source, model) for source in vector_rows.SOURCES)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from picomem.memory.likeness import Relation, compare, words
 from picomem.models.classifier import Observed
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def observe_pair(old: str, new: str) -> Observed:
 
 
 def differ_in_a_value(observed: Observed) -> bool:
-    """Whether two statements have the same words but for a negation, or for one or two that are another number, name or
-    opposite."""
+    """Return whether two statements have the same words but for a negation, or for one or two that are another number,
+    name or opposite."""
     signals = observed.signals
     if signals.get(f"by their words: {Relation.CONTRADICTS.value}"):
         return True
@@ -128,7 +128,8 @@ def differ_in_a_value(observed: Observed) -> bool:
 
 
 def leaves_behind(observed: Observed) -> bool:
-    """Whether the newer statement says that it leaves behind what the older names, in a few words that both have."""
+    """Return whether the newer statement says that it leaves behind what the older names, in a few words that both
+    have."""
     return bool(observed.signals.get(_LEAVES_BEHIND)) and observed.signals["~shared"] >= 1.0  # three words
 
 
@@ -235,7 +236,7 @@ def _of_values(signals: dict[str, float], old: str, new: str) -> None:
 def _of_words(
     signals: dict[str, float], old: str, new: str, gone: list[str], came: list[str], shared: list[str]
 ) -> None:
-    """How many words they share, and how many are only in one."""
+    """Return how many words they share, and how many are only in one."""
     ours, theirs = len(gone) + len(shared), len(came) + len(shared)
     union = len(gone) + len(came) + len(shared)
     signals["share many words"] = len(shared) / max(1, union)
@@ -307,7 +308,8 @@ def _parts(text: str) -> tuple[list[str], list[str]]:
 
 
 def _of_subject(signals: dict[str, float], old: str, new: str) -> None:
-    """Whether what the older is about stands in the newer, and the other way round, by the word or by one near it."""
+    """Return whether what the older is about stands in the newer, and the other way round, by the word or by one near
+    it."""
     old_subject, old_rest = _parts(old)
     new_subject, new_rest = _parts(new)
     everything_new, everything_old = new_subject + new_rest, old_subject + old_rest

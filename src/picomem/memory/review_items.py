@@ -63,8 +63,8 @@ _PAIR, _CANDIDATE, _FROM_OTHERS = range(3)
 
 
 def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
-    """The places of the pending items, in order; with `untrusted` also what came from tools, the web or others and
-    nobody has reviewed. No words are read but those of pairs, because there may be thousands."""
+    """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
+    others and nobody has reviewed. It reads the words of pairs only, because thousands may wait."""
     undecided = memories.undecided(tx, scope, now)
     from_others = [memory for memory in undecided if untrusted and not memory.is_candidate]
     reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
@@ -84,7 +84,7 @@ def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = Fal
 
 
 def items_at(tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace]) -> list[ReviewItem]:
-    """What waits at these places; what was decided since, or is damaged, is left out."""
+    """Return what waits at these places; what was decided since, or is damaged, is left out."""
     ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
     known = memories.believed(tx, scope, now, ids)
     return [
@@ -95,14 +95,14 @@ def items_at(tx: Transaction, scope: Scope, now: Micros, places: Sequence[Review
 
 
 def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> set[str]:
-    """Those of the changes that are a person's decision and are not undone. A decision that changed no words leaves the
-    version in place when it is undone, so the changes tell."""
+    """Return those of the changes that are a person's decision and are not undone. A decision that changed no words
+    leaves the version in place when it is undone, so the changes tell."""
     reviews = audit.of_verb(tx, scope, REVIEW, changes)
     return reviews.difference(undone_by(audit.undoing(tx, scope, []))) if reviews else reviews
 
 
 def _is_from_others(tx: Transaction, scope: Scope, memory: Memory) -> bool:
-    """Whether a memory came from a tool, the web or others, and no person has decided on it as it is now."""
+    """Return whether a memory came from a tool, the web or others, and no person has decided on it as it is now."""
     if memory.origin.trusted or memory.is_candidate:
         return False
     return not _standing_reviews(tx, scope, [memory.change_id])

@@ -35,7 +35,7 @@ def installed(env: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def base_url(env: Mapping[str, str] = os.environ) -> str:
-    """Where it speaks OpenAI's protocol."""
+    """Return the address at which it speaks OpenAI's protocol."""
     host, port = _place(env.get("OLLAMA_HOST", ""))
     return f"http://{host}:{port}/v1"
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from picomem.loaded_once import loaded_once
-from picomem.models.static import weights
+from picomem.models.static_embedder import weights
 from picomem.text.terms import STOP_WORDS, is_cjk, query_terms
 from picomem.text.tokens import token_ids, tokenizer
 
@@ -32,7 +32,7 @@ class Lexicon:
     """Looks words up. The vectors are mapped from their file, and the table of words is made when first needed."""
 
     def says(self, word: str) -> float:
-        """How much a word says beside a middling one, 0.1–3; 1 where the model does not know."""
+        """Return how much a word says beside a middling one, 0.1–3; 1 where the model does not know."""
         return _says(word)
 
     def near(self, word: str) -> tuple[tuple[str, float], ...]:
@@ -85,7 +85,7 @@ def _table() -> tuple[list[str], np.ndarray]:
 
 
 def _is_word(token: str) -> bool:
-    """Whether a token is a whole English word, which a mark goes before, and one that says something."""
+    """Return whether a token is a whole English word, which a mark goes before, and one that says something."""
     word = token[1:]
     return (
         token[0] == "▁"

@@ -46,7 +46,7 @@ def append(workspace: Path, day: str, text: str) -> str:
 
 
 def is_writable(workspace: Path) -> bool:
-    """Whether anything can be stored in a workspace. A folder that is not there is no workspace."""
+    """Return whether anything can be stored in a workspace. A folder that is not there is no workspace."""
     return workspace.is_dir() and os.access(workspace, os.W_OK | os.X_OK)
 
 

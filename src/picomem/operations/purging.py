@@ -102,7 +102,8 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
 
 
 def _chosen(request: PurgeRequest) -> bool:
-    """Whether the request says what to erase; one that does not finishes what was begun, which needs no second yes."""
+    """Return whether the request says what to erase; one that does not finishes what was begun, which needs no second
+    yes."""
     return bool(request.session) or request.older_than is not None or request.everything
 
 

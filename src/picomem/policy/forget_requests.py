@@ -91,7 +91,7 @@ _NOT_OVER = (
 
 
 def is_taken_back(following: str) -> bool:
-    """Whether a short sentence takes back what was said right before it."""
+    """Return whether a short sentence takes back what was said right before it."""
     return bool(re.search(_TAKEN_BACK, following)) and len(following.split()) <= _MOST_WORDS_TO_TAKE_BACK
 
 
@@ -119,7 +119,7 @@ def orders_forgetting(sentence: str, before: str, key: str, about: frozenset[str
 
 
 def is_called_over(sentence: str, about: frozenset[str]) -> bool:
-    """Whether a sentence says of the memory's subject, and of nothing else, that it is so no more."""
+    """Return whether a sentence says of the memory's subject, and of nothing else, that it is so no more."""
     said = re.sub(_QUOTED, " ", sentence)
     if not re.search(_OVER, said) or re.search(_NOT_OVER, said) or re.search(CONDITION, said):
         return False

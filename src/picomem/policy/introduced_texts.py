@@ -325,7 +325,7 @@ def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
 
 
 def _signed_end(lines: list[_IntroductionLine], first: int) -> int | None:
-    """Where a letter ends that has a name alone for its last paragraph, or a name and a title."""
+    """Return where a letter ends that has a name alone for its last paragraph, or a name and a title."""
     filled = [at for at in range(first + 1, len(lines)) if lines[at].text.strip()]
     if not filled:
         return None

@@ -571,7 +571,8 @@ def _spoken(text: str, groups: Groups) -> Span | None:
 
 
 def _quote_ends(text: str, end: int, quote: str) -> int:
-    """Where a quoted value ends that goes on behind a blank: at the closing quote of its line, if that is near."""
+    """Return where a quoted value ends that goes on behind a blank: at the closing quote of its line, if that is
+    near."""
     closing = _CLOSING.get(quote[-1:], "")
     if not closing or text[end : end + 1] != " ":
         return end
@@ -642,7 +643,7 @@ def _is_word_chain(value: str, least: int = 3) -> bool:
 
 
 def _is_said_of_secrets(word: str) -> bool:
-    """Whether a word holds sentences about secrets together."""
+    """Return whether a word holds sentences about secrets together."""
     return any(word in words for words in (VOCABULARY, NOT_SAID, SENTENCE_WORDS, NEUTRAL_REST, CHAIN_BREAKERS))
 
 

@@ -70,7 +70,7 @@ def _places(
     inside: dict[int, EpisodePlace],
     events: Collection[int],
 ) -> dict[int, EpisodePlace]:
-    """Where those stand that may answer, and the neighbours of the likeliest of them."""
+    """Return where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = looking.tx, looking.scope
     allowed = _allowed_transcripts(looking)
     candidates = words.best if allowed is None and window is None else list(words.totals)
@@ -183,7 +183,7 @@ def _allowed_transcripts(looking: Looking) -> set[str] | None:
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:
-    """Whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
+    """Return whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
     request for everything, so there nothing is held against it.)"""
     return (
         doc in signals.words

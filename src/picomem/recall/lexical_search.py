@@ -118,14 +118,14 @@ class Corpus:
     weights: Weights = WEIGHTS
 
     def count(self, term: str, question: Question) -> int:
-        """How many documents hold a term."""
+        """Return how many documents hold a term."""
         if term in question.single:
             near = search.of(self.tx).terms_near(self.scope, self.source, term, _VOCABULARY_PAGE)
             return sum(near.values())
         return search.of(self.tx).count(self.scope, self.source, term)
 
     def scores(self, term: str, weight: float, *, prefix: bool = False) -> dict[int, float]:
-        """How much of a term each document has, 0–2.2, times what the term weighs."""
+        """Return how much of a term each document has, 0–2.2, times what the term weighs."""
         return search.of(self.tx).postings(self.scope, self.source, term, prefix=prefix, weight=weight).scores
 
     def rarity(self, count: int) -> float:
@@ -136,7 +136,8 @@ class Corpus:
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
 
     def worth(self, term: str, word: str, count: int) -> float:
-        """How much of a question a term is: by its language, and by how rare it is here as far as that can be told."""
+        """Return how much of a question a term is: by its language, and by how rare it is here as far as that can be
+        told."""
         says = _LITTLE if says_little(term) else self.lexicon.says(word) if self.lexicon else 1.0
         return says * relative_rarity(self.documents, count)
 
@@ -170,7 +171,8 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
 
 
 def idf(documents: int, count: int) -> float:
-    """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
+    """Return how much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza
+    2009)."""
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 

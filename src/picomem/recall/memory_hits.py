@@ -67,7 +67,8 @@ def durable(fits: Sequence[float]) -> float:
 
 
 def _said_in(looking: Looking, memory: Memory) -> SaidIn:
-    """Where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the episode."""
+    """Return where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the
+    episode."""
     for parent, _ in memories.parents_of(looking.tx, looking.scope, memory.id):
         if parent.kind == "message":
             said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)

@@ -49,7 +49,8 @@ _SENTENCE = r"[.!?。！？]\s*(?=\S)"
 
 
 def substance(text: str, asked: AbstractSet[str] = frozenset()) -> float:
-    """How much a text weighs as an answer to a question with the terms `asked`, 0–1: 1 where it says something."""
+    """Return how much a text weighs as an answer to a question with the terms `asked`, 0–1: 1 where it says
+    something."""
     text = text.strip()
     if len(text) > _LONGEST or "\n" in text:
         return 1.0
@@ -64,7 +65,7 @@ def substance(text: str, asked: AbstractSet[str] = frozenset()) -> float:
 
 
 def is_phatic(text: str) -> bool:
-    """Whether a text has only words that keep a talk going, or greets by name."""
+    """Return whether a text has only words that keep a talk going, or greets by name."""
     if is_cjk(text):
         return bool(re.fullmatch(_PHATIC_CJK, re.sub(r"[\W\d_]+", "", text)))
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", text)]
@@ -75,6 +76,6 @@ def is_phatic(text: str) -> bool:
 
 
 def _count(words: dict[str, str]) -> int:
-    """How many words a text has besides those that say nothing; of Chinese about as many."""
+    """Return how many words a text has besides those that say nothing; of Chinese about as many."""
     whole = {word for word in words.values() if word.casefold() not in _GERMAN}
     return sum(max(1, len(word) // _CJK_WORD) if is_cjk(word) else 1 for word in whole)

@@ -39,7 +39,7 @@ class Transcript:
     abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
 
     def took_back(self, turn: int) -> bool:
-        """Whether a turn stands on a branch that the user went back from."""
+        """Return whether a turn stands on a branch that the user went back from."""
         return self.abandoned != "[]" and any(first <= turn <= last for first, last in json.loads(self.abandoned))
 
 

@@ -73,7 +73,7 @@ def last_of(groups: Sequence[Group], place: int) -> int:
 
 
 def may_cut_behind(groups: Sequence[Group], place: int) -> bool:
-    """Whether a cut behind that group separates no call from a result that came late."""
+    """Return whether a cut behind that group separates no call from a result that came late."""
     return place + 1 == len(groups) or last_of(groups, place) < groups[place + 1].first
 
 
@@ -104,7 +104,7 @@ def check_said(said: Sequence[NewMessage], waiting: OpenCalls) -> None:
 
 
 def answers_earlier(said: Sequence[NewMessage]) -> bool:
-    """Whether one of the messages is the result of a call that is not among them."""
+    """Return whether one of the messages is the result of a call that is not among them."""
     waiting = OpenCalls()
     for message in said:
         if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:

@@ -121,7 +121,7 @@ def without_purged(connector: Connector, folder: Path, gone: str = "") -> list[s
 
 
 def _is_purged(tx: Transaction, fields: dict[str, Any], gone: str) -> bool:
-    """Whether something of a session that stands in a snapshot was purged."""
+    """Return whether something of a session that stands in a snapshot was purged."""
     id_, user = _text(fields, "id"), _user(fields)
     return user == gone or (bool(id_) and Tombstones(tx, Scope(user)).touches("picobot", id_, ""))
 
@@ -132,7 +132,7 @@ def _user(fields: dict[str, Any]) -> str:
 
 
 def _store(tx: Transaction, snapshot: _SessionSnapshot) -> tuple[bool, int] | None:
-    """Whether the session is new, and how many messages were; None where the session went another way here."""
+    """Return whether the session is new, and how many messages were; None where the session went another way here."""
     session, scope = snapshot.session, snapshot.session.scope
     known = session_rows.session(tx, scope, session.id)
     here = session_rows.messages_after(tx, scope, session.id, 0)

@@ -15,7 +15,7 @@ _NOTHING = f"[… cut here: nothing is shown. {_MORE}]"  # without a number: cut
 
 
 def is_longer(text: str, most: int) -> bool:
-    """Whether a text has more tokens than that; a very long one is not counted."""
+    """Return whether a text has more tokens than that; a very long one is not counted."""
     return len(text) > _LONGEST_PIECE * most or count_tokens(text) > most
 
 

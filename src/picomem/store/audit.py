@@ -62,7 +62,7 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
 
 
 def of_verb(tx: Transaction, scope: Scope, verb: str, ids: Iterable[str]) -> set[str]:
-    """Those of the changes with these ids that are of a verb."""
+    """Return those of the changes with these ids that are of a verb."""
     rows = sql(tx).all("changes_of_verb", user=scope.user, verb=verb, ids=json.dumps(list(ids)))
     return {str(row[0]) for row in rows}
 
@@ -78,7 +78,7 @@ def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
 
 
 def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
-    """How many changes there are of each decision."""
+    """Return how many changes there are of each decision."""
     return dict(sql(tx).all("count_changes", user=scope.user))
 
 
@@ -152,7 +152,7 @@ def purge(tx: Transaction, scope: Scope) -> None:
 
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
-    """Whether this very refusal is on record already: a second run need not write it again."""
+    """Return whether this very refusal is on record already: a second run need not write it again."""
     row = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
     return row is not None
 

@@ -27,7 +27,7 @@ def of_id(tx: Transaction, scope: Scope, message_id: str) -> ChannelMessage | No
 
 
 def is_there(tx: Transaction, scope: Scope, channel: str, account: str, native_id: str) -> bool:
-    """Whether a message came in under that id, damaged or not."""
+    """Return whether a message came in under that id, damaged or not."""
     values = {"user": scope.user, "channel": channel, "account": account, "native_id": native_id}
     return sql(tx).one("incoming_channel_message", **values) is not None
 
@@ -46,7 +46,7 @@ def held(tx: Transaction, scope: Scope, channel: str, account: str, conversation
 
 
 def last_said(tx: Transaction, scope: Scope, channel: str, account: str, conversation: str) -> Micros:
-    """When the person wrote last, in the channel's time; 0 for never."""
+    """Return when the person wrote last, in the channel's time; 0 for never."""
     values = {"user": scope.user, "channel": channel, "account": account, "conversation": conversation}
     (last,) = sql(tx).one("last_said_on_channel", **values) or (None,)
     return int(last or 0)

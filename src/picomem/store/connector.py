@@ -87,7 +87,7 @@ class Maintenance(Protocol):
         ...
 
     def copies_out_of_reach(self) -> str:
-        """Where copies of what was deleted may be that `leave_no_trace` does not reach; empty if nowhere."""
+        """Return where copies of what was deleted may be that `leave_no_trace` does not reach; empty if nowhere."""
         ...
 
 

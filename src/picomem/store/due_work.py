@@ -70,7 +70,7 @@ def _ids(rows: list[Row]) -> list[str]:
 
 
 def _is_id(user: str) -> bool:
-    """Whether it is a user's id: a damaged row may hold something else, which is for the doctor."""
+    """Return whether it is a user's id: a damaged row may hold something else, which is for the doctor."""
     try:
         Scope(user)
     except InvalidInput:

@@ -101,8 +101,8 @@ class Fts5Search:
             self._tx.run(f"{source}_words_remove", **word)
 
     def _table_rows(self, source: str) -> int:
-        """How many rows the full-text table holds, which SQLite reads for bm25() too. Counting the rows would read a
-        page for every hundred of them."""
+        """Return how many rows the full-text table holds, which SQLite reads for bm25() too. Counting the rows would
+        read a page for every hundred of them."""
         return next(self._averages(source), 0)
 
     def _averages(self, source: str) -> Iterator[int]:

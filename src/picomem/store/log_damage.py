@@ -71,7 +71,7 @@ def read_index(path: Path) -> LogIndex | None:
 
 
 def has_lost_changes(path: Path, valid: int | None, index: LogIndex | None) -> bool:
-    """Whether the log of a database held more than its `valid` frames; None: they are counted, which takes long.
+    """Return whether the log of a database held more than its `valid` frames; None: they are counted, which takes long.
 
     `index` is as it was before the database was opened. Other processes may write meanwhile. Raises apsw.Error where
     the log cannot be read.
@@ -95,7 +95,7 @@ def has_lost_changes(path: Path, valid: int | None, index: LogIndex | None) -> b
 
 
 def _holds_more_than_database(path: Path, read: ReadAt, order: str) -> bool:
-    """Whether a log whose header is damaged holds pages that the database does not.
+    """Return whether a log whose header is damaged holds pages that the database does not.
 
     A power cut may tear the header when the log is begun anew, and then all that the log held is in the database.
     """
@@ -133,12 +133,12 @@ class _Log:
         raise AssertionError  # a log has an end
 
     def has_commits_after(self, valid: int) -> bool:
-        """Whether two transactions that follow each other stand behind the valid frames."""
+        """Return whether two transactions that follow each other stand behind the valid frames."""
         commits = sum(1 for _, frame in self._frames_after(valid) if frame.size and frame.salts == self.salts)
         return commits > 1 and next(self._later_commits(valid), None) is not None
 
     def is_broken_after(self, valid: int) -> bool:
-        """Whether the frames behind the valid ones break off before the next commit mark.
+        """Return whether the frames behind the valid ones break off before the next commit mark.
 
         Where they do not, SQLite counts them by now, or another process is about to begin the log anew.
         """
@@ -195,7 +195,7 @@ class _Log:
         return self._read(self._offset(number) + FRAME_HEADER, self._page_size)
 
     def _continues(self, number: int, frame: _Frame) -> bool:
-        """Whether the checksum of a frame continues that of the frame before it."""
+        """Return whether the checksum of a frame continues that of the frame before it."""
         before = self._frame(number - 1)
         if before is not None and before.salts != frame.salts:
             return False

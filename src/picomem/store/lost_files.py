@@ -42,7 +42,7 @@ def look_for_lost_files(path: Path) -> None:
 
 
 def is_log_lost(path: Path) -> bool:
-    """Whether the log was removed from beside its index. Another process may be opening or closing the database
+    """Return whether the log was removed from beside its index. Another process may be opening or closing the database
     meanwhile, so it must be the same index before and after the log was looked for."""
     before = _inode(Path(f"{path}-shm"))
     return before is not None and not Path(f"{path}-wal").exists() and _inode(Path(f"{path}-shm")) == before

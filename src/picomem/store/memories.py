@@ -250,7 +250,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
 
 
 def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
-    """Whether a version, damaged or not, has one of the numbers."""
+    """Return whether a version, damaged or not, has one of the numbers."""
     return bool(_by_docs(tx, scope, list(docs)))
 
 
@@ -318,7 +318,7 @@ def _listed_pages(
     limit: int,
     lists: Sequence[_List],
 ) -> list[_RowsOfPage]:
-    """A page of each of the lists, from the same place on."""
+    """Read a page of each of the lists, from the same place on."""
     values: dict[str, object] = {
         **_reader(scope, now),
         **wanted._asdict(),
@@ -336,15 +336,14 @@ def _listed_pages(
 
 
 def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
-    """Of what is believed and true now, the memories that may contradict others, and these others; damaged rows are
-    left out."""
+    """Return the current memories that may contradict others, and these others; damaged rows are left out."""
     linking = _whole(sql(tx).all("contradicting_memories", **_reader(scope, now)), scope, [])
     others = believed(tx, scope, now, {target for memory in linking for target in memory.contradicts})
     return list({memory.id: memory for memory in [*linking, *others.values()]}.values())
 
 
 def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
-    """The candidates, and what came from tools, the web or others, of what is believed and true now."""
+    """Return the current memories that are candidates, or that came from tools, the web or others."""
     rows = sql(tx).all("undecided_memories", **_reader(scope, now))
     return [
         Undecided(str(id_), int(known_from), source == Source.CAPTURED.value, str(change_id))
@@ -353,7 +352,7 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
 
 
 def believed(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -> dict[str, Memory]:
-    """Those of the memories that are believed and true now, by id; damaged rows are left out."""
+    """Return those of the memories that are current, by id; damaged rows are left out."""
     rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
     read = _whole(rows, scope, [])
     return {memory.id: memory for memory in read if memory.current(now) and visible(memory.scope, scope)}
@@ -368,7 +367,7 @@ def best_entries(
     but: Collection[str],
     damaged: list[str],
 ) -> list[Memory]:
-    """The first `limit` memories of each section of the index page, unordered, without those of the ids in `but`.
+    """Return the first `limit` memories of each section of the index page, unordered, without the ids in `but`.
     Damaged rows are left out and put on `damaged`, and so are placeholders of rows that are lost."""
     docs: set[int] = set()
     for section in sections:
@@ -385,7 +384,7 @@ def best_entries(
 
 
 def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """How many memories of each kind may stand in the index page."""
+    """Return how many memories of each kind may stand in the index page."""
     return dict(sql(tx).all("count_entries", **_reader(scope, now)))
 
 
@@ -424,23 +423,23 @@ def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
 
 
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """How many memories of each kind the user believes now."""
+    """Return how many memories of each kind the user believes now."""
     return dict(sql(tx).all("count_memories", user=scope.user, now=now))
 
 
 def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """How many of these wait to be confirmed."""
+    """Return how many of these wait to be confirmed."""
     return dict(sql(tx).all("count_candidates", user=scope.user, now=now, most=_MOST))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
-    """How many memories are archived or have expired, damaged rows included."""
+    """Return how many memories are archived or have expired, damaged rows included."""
     rows = [sql(tx).one("count_archived", user=scope.user), sql(tx).one("count_expired", user=scope.user, now=now)]
     return sum(int(row[0]) for row in rows if row)
 
 
 def count_docs(tx: Transaction, scope: Scope) -> int:
-    """How many versions the user has in the search index."""
+    """Return how many versions the user has in the search index."""
     row = sql(tx).one("count_memory_docs", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -451,7 +450,7 @@ def count_missing(tx: Transaction, scope: Scope) -> int:
 
 
 def count(tx: Transaction, scope: Scope) -> HeldVersions:
-    """How many versions the user has, and how many are missed."""
+    """Return how many versions the user has, and how many are missed."""
     counted, held = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
     differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
     return HeldVersions(counted.versions, max(differences))
@@ -505,7 +504,7 @@ def unique_id(rows: list[Row], prefix: str, what: str) -> str:
 
 
 def visible(owner: Scope, reader: Scope) -> bool:
-    """Whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
+    """Return whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
     return owner.user == reader.user and all(
         not asked or not has or asked == has
         for asked, has in (
@@ -632,7 +631,7 @@ def from_row(row: Row) -> Memory:
 
 
 def is_whole(row: Row) -> bool:
-    """Whether a row matches its hash."""
+    """Return whether a row matches its hash."""
     return row_hash.is_whole("memories", row)
 
 

@@ -40,12 +40,12 @@ class OpenedFiles:
             )
 
     def is_database_moved(self) -> bool:
-        """Whether the database file itself does not stand under its name any more."""
+        """Return whether the database file itself does not stand under its name any more."""
         name = str(self._path)
         return name in self._identities and _identity(name) not in (self._identities[name], None)
 
     def is_log_replaced(self) -> bool:
-        """Whether a log, or an index of a log, stands under the name of this one's that is another."""
+        """Return whether a log, or an index of a log, stands under the name of this one's that is another."""
         return any(
             _identity(name) not in (identity, None, _GONE)
             for name, identity in self._identities.items()

@@ -136,7 +136,7 @@ class PostgresSearch:
 
 
 def _analysed(source: str, document: Document) -> tuple[Counter[str], int]:
-    """How often each term of a document counts, and how many terms it has."""
+    """Return how often each term of a document counts, and how many terms it has."""
     body = terms(document.body)
     postings, size = Counter(body), len(body)
     if source in _WITH_NAMES:

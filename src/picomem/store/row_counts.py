@@ -17,7 +17,7 @@ class VersionCounts(NamedTuple):
 
 
 def episodes(tx: Transaction, scope: Scope) -> int:
-    """How many episodes were counted; quick, whatever their number."""
+    """Return how many episodes were counted; quick, whatever their number."""
     row = sql(tx).one("count_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -28,7 +28,7 @@ def add_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 
 def episodes_in_table(tx: Transaction, scope: Scope) -> int:
-    """How many episodes there are; reads the whole index."""
+    """Return how many episodes there are; reads the whole index."""
     row = sql(tx).one("counted_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -39,7 +39,7 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 
 def memories(tx: Transaction, scope: Scope) -> VersionCounts:
-    """How many versions were counted."""
+    """Return how many versions were counted."""
     row = sql(tx).one("held_memories", user=scope.user)
     return VersionCounts._make(row or (0, 0))
 
@@ -50,7 +50,7 @@ def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) ->
 
 
 def memories_in_table(tx: Transaction, scope: Scope) -> VersionCounts:
-    """How many versions there are; reads the whole index."""
+    """Return how many versions there are; reads the whole index."""
     row = sql(tx).one("counted_memories", user=scope.user)
     return VersionCounts._make(row or (0, 0))
 

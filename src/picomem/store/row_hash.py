@@ -109,6 +109,6 @@ def row_hash(table: str, values: Iterable[object]) -> str:
 
 
 def is_whole(table: str, row: Sequence[object]) -> bool:
-    """Whether a row matches its hash, which stands behind the columns."""
+    """Return whether a row matches its hash, which stands behind the columns."""
     stored = row[-1]
     return stored != "" and stored == row_hash(table, row[:-1])

@@ -60,7 +60,7 @@ class Search(Protocol):
         ...
 
     def count(self, scope: Scope, source: str, term: str) -> int:
-        """How many of the user's documents hold a term."""
+        """Return how many of the user's documents hold a term."""
         ...
 
     def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
@@ -68,16 +68,16 @@ class Search(Protocol):
         ...
 
     def has_term_with(self, part: str) -> bool:
-        """Whether any term of any user, in any source, contains `part`: for the proof of a purge."""
+        """Return whether any term of any user, in any source, contains `part`: for the proof of a purge."""
         ...
 
     def size(self, source: str) -> int:
-        """How many documents of all users are indexed."""
+        """Return how many documents of all users are indexed."""
         ...
 
     def holds(self, source: str, documents: Iterable[tuple[Scope, Document]]) -> bool:
-        """Whether the index holds what these documents make, and nothing else. The check of the files themselves is
-        `Maintenance.words_integrity`, which needs a connection of its own."""
+        """Return whether the index holds what these documents make, and nothing else. The check of the files themselves
+        is `Maintenance.words_integrity`, which needs a connection of its own."""
         ...
 
     def clear(self, source: str) -> None:

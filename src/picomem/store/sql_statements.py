@@ -30,7 +30,7 @@ def statement(name: str, database: str = "sqlite") -> str:
 
 @cache
 def is_of_everyone(name: str) -> bool:
-    """Whether the statement of that name sees the rows of all users."""
+    """Return whether the statement of that name sees the rows of all users."""
     return name in _everyones()
 
 

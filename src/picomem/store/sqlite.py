@@ -191,7 +191,7 @@ class SqliteConnector:
             self._log_index = read_index(self.path)
 
     def _has_lost_changes(self, connection: apsw.Connection) -> bool:
-        """Whether the log holds changes that SQLite cannot see. A statement must have read the log before."""
+        """Return whether the log holds changes that SQLite cannot see. A statement must have read the log before."""
         if not self.log_size():
             return False
         from picomem.store.log_damage import has_lost_changes
@@ -203,7 +203,7 @@ class SqliteConnector:
         return valid >= 0 and has_lost_changes(self.path, valid, self._log_index)
 
     def _is_unmade(self) -> bool:
-        """Whether the file has no table yet: it was cut off while it was made."""
+        """Return whether the file has no table yet: it was cut off while it was made."""
         return next(self._reader().execute("SELECT 1 FROM sqlite_schema LIMIT 1"), None) is None
 
     def _open_writer(self, *, despite_damaged_log: bool = False) -> None:

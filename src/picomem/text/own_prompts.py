@@ -15,5 +15,5 @@ COMMAND_MARKER = "PICOMEM_IN_CONSOLIDATION_COMMAND"
 
 
 def is_own_prompt(text: str) -> bool:
-    """Whether a user's turn is a prompt of picomem's own."""
+    """Return whether a user's turn is a prompt of picomem's own."""
     return text.lstrip().startswith(OWN_PROMPT)

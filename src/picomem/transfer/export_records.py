@@ -451,7 +451,7 @@ class _Fields:
 
 
 def _machine_time() -> Micros:
-    """When an id that is made now says that it was made: ids are made by the machine's clock."""
+    """Return when an id that is made now says that it was made: ids are made by the machine's clock."""
     fresh = new_id()
     return int(fresh[:8] + fresh[9:13], 16) * 1000
 

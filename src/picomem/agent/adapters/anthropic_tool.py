@@ -203,7 +203,7 @@ def _quoted(lines: str, origin: Origin) -> str:
 
 
 def _places(text: str, part: str) -> list[tuple[int, int]]:
-    """Where a part stands: the line, from 1, and the character."""
+    """Return where a part stands: the line, from 1, and the character."""
     places = []
     at = text.find(part) if part else -1
     while at >= 0:

@@ -209,7 +209,7 @@ def _given(message: Message) -> Item | None:
 
 
 def _is_about(message: Message) -> bool:
-    """Whether it holds what the item behind it has besides."""
+    """Return whether it holds what the item behind it has besides."""
     given = _given(message)
     return bool(given) and _said({**given, "content": given.get("content") or "x"}) is not None
 
@@ -285,7 +285,7 @@ def _answering(said: Iterable[NewMessage], waiting: OpenCalls) -> Iterable[NewMe
 
 
 def _cut(kept: Sequence[Message]) -> int:
-    """How many of the messages a fork may take: the most that part no call from its output."""
+    """Return how many of the messages a fork may take: the most that part no call from its output."""
     for count in range(len(kept), 0, -1):
         groups, _ = grouped(kept[:count])
         if not any(group.waits for group in groups):

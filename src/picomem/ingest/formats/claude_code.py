@@ -41,6 +41,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -55,7 +56,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
@@ -440,7 +440,8 @@ def _option_key(label: str) -> str:
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:
-    """Whether a message is the text of a command's file; a slash command in this message is noted for the next one."""
+    """Return whether a message is the text of a command's file; a slash command in this message is noted for the next
+    one."""
     before = state.marks.pop("command", "")
     first = texts(content)[0].lstrip()
     if first.startswith(("<command-name>", "<command-message>")):
@@ -465,7 +466,7 @@ def _identity(record: Record) -> str:
 
 
 def _origin(state: State, record: Record, text: str, *, except_for: Collection[str] = frozenset()) -> Origin:
-    """Who wrote what stands in a user's place: a person, another agent, or the program."""
+    """Return who wrote what stands in a user's place: a person, another agent, or the program."""
     message = inner(record, "message")
     doubt = doubted(record, message, except_for=except_for)
     if "sub-agent" in state.marks or text.lstrip().startswith("<teammate-message"):

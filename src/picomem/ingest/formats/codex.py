@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     NO_HEADER,
     LineFormat,
@@ -38,7 +39,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst
@@ -202,7 +202,7 @@ def _describe(state: State, line: Line, meta: Record, at: int | None) -> None:
 
 
 def _speaker(state: State, line: Line, meta: Record) -> str:
-    """Who types the prompts of a session: a person ("user"), a program, or an agent."""
+    """Return who types the prompts of a session: a person ("user"), a program, or an agent."""
     session, named = meta.get("id") or meta.get("session_id"), state.marks.get("session")
     is_of_this_file = line.offset == 0 and (named is None or session == named)
     told = {name: value for name, value in meta.items() if name != "source"}

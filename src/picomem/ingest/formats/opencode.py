@@ -25,6 +25,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -39,7 +40,6 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import LONGEST, Line
 from picomem.ingest.source import MAGIC, Look, RecordSource, is_database, look_at
 from picomem.ingest.speakers import doubted
@@ -189,7 +189,7 @@ def _listed(record: Record, name: str) -> list[object]:
 
 
 def _holds_messages(path: Path) -> bool:
-    """Whether a database has OpenCode's tables; not one that cannot be read."""
+    """Return whether a database has OpenCode's tables; not one that cannot be read."""
     with closing(HostDatabase(path)) as database:
         try:
             return all(columns <= database.columns(table) for table, columns in _TABLES.items())
@@ -302,7 +302,7 @@ class OpenCodeSession:
 
 
 def _is_complete(data: bytes | None) -> bool:
-    """Whether nothing is written to a message any more: an answer that ended, or a question."""
+    """Return whether nothing is written to a message any more: an answer that ended, or a question."""
     message = record_of(data or b"") or {}
     return message.get("role") != "assistant" or bool(inner(message, "time").get("completed") or message.get("error"))
 

@@ -10,7 +10,7 @@ from picomem.operations.presentations.wording import attributed, day, plural
 from picomem.recall.standouts import count_standouts
 
 if TYPE_CHECKING:
-    from picomem.operations.views import AnswerView, HitSessionView, HitView
+    from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
 
 _MOST_FILES = 5  # of a session
 
@@ -114,7 +114,7 @@ def _heading(hit: HitView, session: HitSessionView | None) -> str:
 
 
 def _said_by(hit: HitView) -> str:
-    """Who said it and when, below the heading of its session: `user, 2026-04-07 09:00, turn 12`."""
+    """Return who said it and when, below the heading of its session: `user, 2026-04-07 09:00, turn 12`."""
     first, last = hit.turns[0], hit.turns[-1]
     turns = f"turn {first}" if first == last else f"turns {first}–{last}"
     branch = ", on an abandoned branch" if hit.abandoned else ""

@@ -89,7 +89,7 @@ def patterns() -> dict[str, re.Pattern[str]]:
 
 
 def read_amount(groups: dict[str, str | None]) -> tuple[float, float]:
-    """How many, at least and at most, from the groups `number`, `few` or `half` of a match."""
+    """Return how many, at least and at most, from the groups `number`, `few` or `half` of a match."""
     if groups.get("few"):
         low = {"十几": 11, "几十": 20}.get(groups["few"] or "", 2)
         return low, {11: 19, 20: 90}.get(low, 8)

@@ -75,12 +75,12 @@ def read_event(text: str, said_at: Micros, zone: tzinfo) -> EventTime | None:
 
 
 def _is_told(text: str, phrase: Phrase) -> bool:
-    """Whether the text tells of a past event with a phrase, and does not plan with it."""
+    """Return whether the text tells of a past event with a phrase, and does not plan with it."""
     return _PAST.search(text[phrase.start : phrase.end]) is not None or is_past(sentence_at(text, phrase))
 
 
 def _has_cue(text: str) -> bool:
-    """Whether a text has a word that every event has one of. Most texts have none, and are read no further."""
+    """Return whether a text has a word that every event has one of. Most texts have none, and are read no further."""
     low = text.lower()
     if not _cue_words().isdisjoint(_WORD.findall(low)) or "s back" in low or _CUE_DATE.search(low):
         return True

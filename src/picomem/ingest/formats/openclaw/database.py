@@ -32,7 +32,7 @@ _LONGEST_ENTRY = 4 << 20  # bytes of what the host knows of a session
 
 
 def holds_events(path: Path) -> bool:
-    """Whether a database has OpenClaw's table; not one that cannot be read."""
+    """Return whether a database has OpenClaw's table; not one that cannot be read."""
     with closing(HostDatabase(path)) as database:
         try:
             return bool(database.columns("transcript_events"))

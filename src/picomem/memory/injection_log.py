@@ -34,7 +34,7 @@ def keep(tx: Transaction, scope: Scope, session: str, ids: tuple[str, ...], now:
 
 
 def _all(tx: Transaction, scope: Scope) -> dict[str, tuple[Micros, tuple[str, ...]]]:
-    """When each session was last given something, and what; the latest last."""
+    """Return when each session was last given something, and what; the latest last."""
     stored = user_entries.value(tx, scope, user_entries.INJECTED)
     try:
         rows = json.loads(stored) if stored else {}

@@ -144,7 +144,7 @@ def _chinese(text: str) -> int | None:
 
 
 def _is_all(rest: str) -> bool:
-    """Whether nothing else is asked for."""
+    """Return whether nothing else is asked for."""
     if not rest.isascii() and re.fullmatch(_CHINESE_WHOLE, rest):
         return True
     return _WHOLE.issuperset(query_terms(rest))

@@ -26,7 +26,7 @@ _LOOK_ALIKES = str.maketrans(
 
 
 def looks_like_instruction(text: str) -> bool:
-    """Whether a text that does not come from the user tries to steer the agent that will read it.
+    """Return whether a text that does not come from the user tries to steer the agent that will read it.
 
     Known shapes: overriding earlier instructions, role tags and fake closing tags, new personas, orders to
     the agent or the reader, delayed triggers, hiding something from the user, giving secrets away, commands
@@ -37,7 +37,7 @@ def looks_like_instruction(text: str) -> bool:
 
 
 def is_hijack(text: str) -> bool:
-    """Whether a text would take its reader over, in whatever way it is read; refused from an agent too."""
+    """Return whether a text would take its reader over, in whatever way it is read; refused from an agent too."""
     return any(matches(_HIJACK, view) for view in _views(text))
 
 

@@ -93,7 +93,7 @@ def _outside_of_command(command: str) -> Origin | None:
 
 
 def _is_local(text: str) -> bool:
-    """Whether all addresses in a text are this machine's or its network's, and there is one."""
+    """Return whether all addresses in a text are this machine's or its network's, and there is one."""
     hosts = _ADDRESS.findall(text)
     if not hosts:
         return bool(_HOST.search(text))

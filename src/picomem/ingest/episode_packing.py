@@ -78,7 +78,7 @@ class TurnCounts:
         self._counts = {entry[:_DIGEST]: int(entry[_DIGEST:], 16) for entry in entries}
 
     def before(self, turn: Turn) -> int:
-        """How often it was said before; this time is counted."""
+        """Return how often it was said before; this time is counted."""
         digest = content_hash(turn.role, turn.text or turn.shown)[:_DIGEST]
         count = self._counts.pop(digest, 0)
         self._counts[digest] = min(count + 1, 0xFFFF)
@@ -188,12 +188,14 @@ def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:
 
 
 def _role(turn: Turn) -> str:
-    """Who speaks. A host calls the task that an agent gives to its sub-agent a user's turn; no person said it."""
+    """Return who speaks. A host calls the task that an agent gives to its sub-agent a user's turn; no person said
+    it."""
     return "agent" if turn.role == "user" and turn.origin is Origin.AGENT else turn.role
 
 
 def _packs(role: str, origin: Origin) -> bool:
-    """Whether turns of this kind come in scraps: an agent's own, and those in which it retells what others wrote."""
+    """Return whether turns of this kind come in scraps: an agent's own, and those in which it retells what others
+    wrote."""
     return origin is Origin.AGENT or (role == "assistant" and not origin.trusted)
 
 
@@ -269,7 +271,7 @@ def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
 
 
 def _begins_with(longer: Episode, shorter: Episode) -> bool:
-    """Whether one episode's words are those of the other, and more."""
+    """Return whether one episode's words are those of the other, and more."""
     pairs = ((longer.preview, shorter.preview), (longer.actions, shorter.actions))
     return all(not begin or text == begin or text.startswith(f"{begin}\n") for text, begin in pairs)
 
