@@ -26,7 +26,7 @@ def test_every_view_is_measured_with_many_memories_and_with_few():
     assert all(page.first_ms > 0 and page.p50_ms > 0 and page.small_p50_ms > 0 for page in report.pages)
     shown = page_speed.render(report)
     assert "80 memories and episodes of one user, beside 60" in shown
-    assert f"of {len(report.pages)} pages take at most 100 ms" in shown
+    assert f"of {len(report.pages)} pages take at most 100 ms of the processor" in shown
     table = page_speed.render(report, as_markdown=True).splitlines()
     assert len(table) == len(report.pages) + 2
     assert {line.count("|") for line in table} == {9}
