@@ -12,8 +12,9 @@ from .serving_pages import browser_path, close_browser
 from .stored_examples import fill_examples
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _browser_of_the_module() -> Iterator[None]:
+@pytest.fixture(scope="package", autouse=True)
+def _browser_of_the_folder() -> Iterator[None]:
+    """The browser starts with the first test that needs it and ends with the last test of this folder."""
     yield
     close_browser()
 
