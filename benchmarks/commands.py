@@ -133,6 +133,21 @@ def _page(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, page_speed.render(report, as_markdown=chosen.markdown)
 
 
+def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import scale
+
+    if chosen.episodes < 1:
+        raise InvalidInput(f"--episodes is {chosen.episodes}; it must be at least 1.")
+    effort = scale.Effort(
+        users=numbers_of(chosen.users, "--users"),
+        episodes=chosen.episodes,
+        clients=numbers_of(chosen.clients, "--clients"),
+        seconds=chosen.seconds,
+    )
+    report = scale.run(scale.FULL if chosen.full else effort, chosen.server, show_progress)
+    return report, scale.render(report)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -143,4 +158,5 @@ _MEASURING = {
     "serve": _serve,
     "inject": _inject,
     "page": _page,
+    "scale": _scale,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from benchmarks.fill import Model, random_directions
+from benchmarks.fill import Model, directions_of
 from benchmarks.prose import Prose
 from picomem.clock import HOUR, MINUTE, Micros, parse_iso
 from picomem.light_dataclass import replace
@@ -70,7 +70,7 @@ class _Filling:
     def __init__(self, user: str, model: Model | None) -> None:
         self._user = user
         self._model = model
-        self._directions: Iterator[np.ndarray] = random_directions(model.dimensions) if model else iter(())
+        self._directions: Iterator[np.ndarray] = directions_of(model.dimensions) if model else iter(())
         self._prose = Prose(_SEED)
         self._topics = [self._prose.topic() for _ in range(_TOPICS)]
         self._last_id = ""

@@ -84,7 +84,8 @@ class ForkedProcess:
     def send_signal(self, number: int) -> None:
         """Send a signal to the process, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has just ended, and its state is still on the way
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill the process."""

@@ -27,7 +27,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 import picomem
 from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
-from picomem.distillation import consolidate_due
+from picomem.consolidation_runner import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.records.scope import Scope
@@ -121,9 +121,9 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
     write = engine._context.connector.write
 
     @contextmanager
-    def writing(scope: Scope | Everyone) -> Iterator[Any]:
+    def writing(scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
         step()
-        with write(scope) as tx:
+        with write(scope, wait_seconds=wait_seconds) as tx:
             yield tx
             step()
         step()

@@ -169,7 +169,7 @@ def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
         expect(page.get_by_role("searchbox")).to_be_visible()
         expect(page.locator(".toast")).to_contain_text("Signed in as local.")
         page.goto(f"/sign-in#{code_for(pages.db, 'mallory')}")
-        page.get_by_role("link", name="Stay local").click()
+        page.get_by_role("link", name="Stay signed in as local").click()
         expect(page.get_by_role("searchbox")).to_be_visible()
         assert "The memory of local." in page.content()
 
@@ -264,6 +264,17 @@ def test_errors_are_pages_with_a_sentence(pages: Served) -> None:
         )
         assert large.status_code == 413
         assert client.post("/undo", json={}).status_code == 400
+
+
+def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
+    """Its sentence says what exactly went wrong, in English, and is marked so for screen readers."""
+    with signed_in_client(pages) as client:
+        client.headers["Accept-Language"] = "zh"
+        missing = client.get("/memory/nothing").text
+        assert "<h1>没有找到</h1>" in missing
+        assert '<p class="warning" lang="en">There is no' in missing
+        client.cookies.clear()
+        assert "登录" in client.get("/memory/nothing").text
 
 
 def test_language_and_colours_are_kept(pages: Served) -> None:

@@ -32,6 +32,7 @@ if os.environ.get("SOAK"):
 IDS = [f"{theme}-{size['width']}" for theme, size in LOOKS]
 COUNT = amount(3_000, 100_000)
 EXAMPLES = 6
+PURGE_MS = 120_000  # what goes with a session is looked for in every memory
 EMPTY = "nobody"
 
 
@@ -174,10 +175,11 @@ def test_a_session_is_purged_with_its_certificate(page: Page) -> None:
     chosen.focus()
     page.keyboard.press("Enter")
     word = page.get_by_label("Type")
+    word.wait_for(timeout=PURGE_MS)
     word.focus()
     page.keyboard.type("purge")
     page.get_by_role("button", name="Yes").press("Enter")
-    expect(page.get_by_role("heading", name="Proof")).to_be_visible()
+    expect(page.get_by_role("heading", name="Proof")).to_be_visible(timeout=PURGE_MS)
     expect(page.get_by_role("link", name="certificate")).to_have_attribute("href", re.compile("^data:application/json"))
 
 

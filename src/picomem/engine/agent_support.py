@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
+from picomem.store.connector import BRIEF_WAIT
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
@@ -51,23 +51,29 @@ def answered(engine: Engine, reply: str, presented: Iterable[str], data: object)
     engine._context.returned_texts().keep_answer(pieces_of(reply, presented, data))
 
 
-def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
-    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py). A store that cannot be
-    written now is no reason not to answer."""
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> bool:
+    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py).
+
+    An answer does not wait for this: False where the store cannot be written soon, and the caller tries again later.
+    """
     from picomem.memory import untrusted_handouts
 
     if quotes and not engine.read_only:
-        with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
-            untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        try:
+            with engine._context.connector.write(engine.scope, wait_seconds=BRIEF_WAIT) as tx:
+                untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        except StoreError:
+            return False
+    return True
 
 
-def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
     """The recorded quotes that an agent may have in its context when it stores `text`."""
     from picomem.memory import untrusted_handouts
 
     with engine._context.connector.read() as tx:
         kept = untrusted_handouts.load(tx, engine.scope, engine.now())
-        return untrusted_handouts.in_sight(tx, kept, text, engine.now())
+        return untrusted_handouts.in_context(tx, kept, text, engine.now())
 
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:
@@ -142,7 +148,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
 
 def consolidator(engine: Engine) -> Consolidator:
-    """The reader and writer for `picomem.distillation`, which calls the generator."""
+    """The reader and writer for `picomem.consolidation_runner`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
     return _consolidator(engine, Consolidator)

@@ -9,6 +9,7 @@ from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
 from picomem.records.scope import Scope
+from picomem.store.connector import BRIEF_WAIT
 
 
 def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
@@ -21,7 +22,7 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
         )
     if made_from:
         # A page that cannot be kept is made again next time.
-        with suppress(StoreError), context.connector.write(owner) as tx:
+        with suppress(StoreError), context.connector.write(owner, wait_seconds=BRIEF_WAIT) as tx:
             index_page_cache.keep(tx, owner, page, made_from)
     return page
 

@@ -1,15 +1,17 @@
-"""Operations for callers over a network: who may call which, with which arguments, in which thread.
+"""Runs operations for callers over a network: checks permission and arguments, and chooses the thread.
 
-An engine is made for each call; it belongs to one user. The engine is synchronous, so a call runs in a worker thread
-from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
-away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
+An engine is made for each call and belongs to one user. The engine is synchronous, so a call runs in a worker thread
+from the check of its arguments to the finished result. A call that has begun is never abandoned: if the client
+disconnects, it gets no result, but its write is complete. Only an operation that reports progress stops where it
+reports.
 
-thread_limits.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
-user's call waiting.
+thread_limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
+of other users.
 
-What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
-ten minutes, for the caller's user, for the same request, and while it would do the same. The code is a message
-authentication code under a key of the store, so every process on the store takes it and none keeps it.
+An operation that cannot be undone needs a confirmation. A dry run returns a confirmation code, and the operation runs
+only with that code: within ten minutes, for the caller's user, for the same request, and while its effect is the same.
+The code is a message authentication code under a key of the store, so every process on the store accepts it and none
+has to keep it.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ class RemoteOperation:
 
     @cached_property
     def _local_fields(self) -> frozenset[str]:
-        """What a result says of this machine, which is nobody's business elsewhere."""
+        """Return the fields of a result that describe this machine, which remote callers do not see."""
         return frozenset(field.name for field in fields(self.operation.result) if field.metadata.get("local"))
 
     def shown(self, result: Any) -> dict[str, Any]:
@@ -114,7 +116,7 @@ class Calls:
         return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
     async def is_sign_in_code(self, code: str) -> bool:
-        """Whether a code would open a session of the web page now."""
+        """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
 
     async def sign_in(self, code: str, replaced: str) -> str | None:
@@ -180,7 +182,7 @@ class Calls:
         if not caller.may(f"memory:{verb}:global"):
             raise Forbidden(
                 f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
-                f"{caller.signature} does not have; whoever runs picomem can grant it.",
+                f"{caller.signature} does not have; the operator of picomem can grant it.",
                 permission=f"memory:{verb}:global",
             )
         verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
@@ -247,7 +249,7 @@ class Calls:
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:
-    """Progress that is told from a worker thread, where a cancelled call stops."""
+    """Return a progress callback for a worker thread. A cancelled call stops in it."""
 
     def told(done: int, total: int, text: str) -> None:
         from_thread.check_cancelled()

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 (jsonrpc.org/specification) over a web socket: every operation is a method.
 
-A request's `params` are the operation's arguments by name. While it runs, the client is told with notifications:
+A request's `params` are the operation's arguments by name. While it runs, the server sends notifications:
 
     progress        {"id", "done", "total", "text"}     of a long operation
     event           {"id", "type", …}                   of a chat turn; the id of a tool's call is its "call"
@@ -84,7 +84,7 @@ class RpcServer:
         """Answer one socket until it closes."""
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         caller: Caller = web_socket.state.caller
-        if caller.user not in self._sockets:  # what changes from here on is told
+        if caller.user not in self._sockets:  # changes from here on are reported
             with suppress(StoreError):  # the next look tries again
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
@@ -114,7 +114,7 @@ class RpcServer:
                 try:
                     change = await self._last_change(user)
                 except StoreError:
-                    continue  # the next look tries again; whoever calls is told
+                    continue  # the next look tries again, and the caller gets the error
                 before = self._seen.setdefault(user, change)
                 if change != before:
                     self._seen[user] = change

@@ -49,8 +49,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.lone_surrogates import SurrogateRepair
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
+from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
@@ -87,7 +87,7 @@ class Tool:
 
     @property
     def thread_use(self) -> ThreadUse:
-        """What a call takes a thread for."""
+        """Return the kind of thread that a call uses."""
         return ThreadUse.of(self.operation)
 
     def listed(self) -> types.Tool:
@@ -253,7 +253,7 @@ async def _serve(server: Server[Any]) -> None:
     # The SDK looks at sys.stdout to find the descriptor that it takes, so the redirection comes after.
     async with stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
-            await server.run(SurrogateRepair(incoming), outgoing, server.create_initialization_options())
+            await server.run(RequestRepair(incoming, outgoing), outgoing, server.create_initialization_options())
 
 
 def _no_tool(name: str, known: list[str]) -> str:

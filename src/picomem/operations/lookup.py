@@ -1,4 +1,4 @@
-"""Operations that show what is there: memories, show, why, history, timeline, index."""
+"""Operations that show stored entries: memories, show, why, history, timeline, index."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ class VersionLink(NamedTuple):
 
 
 class HeldVersions(NamedTuple):
-    """How many versions a user has; and by how many these, or those of them that are believed, differ from what was
-    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
+    """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
+    when they were written. A difference shows that a row is lost, or missing from the table's index."""
 
     versions: int
     missing: int
@@ -55,8 +55,7 @@ class ListPlace(NamedTuple):
 
 
 class ListFilter(NamedTuple):
-    """What a list of memories is limited to; empty texts limit nothing. What belongs to no project counts as every
-    project's."""
+    """A filter for a list of memories; empty texts match all. A memory without a project belongs to every project."""
 
     kind: str = ""
     origin: str = ""
@@ -451,7 +450,7 @@ def count_missing(tx: Transaction, scope: Scope) -> int:
 
 def count(tx: Transaction, scope: Scope) -> HeldVersions:
     """Return how many versions the user has, and how many are missed."""
-    counted, held = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
+    counted, held = row_counts.memories(tx, scope)
     differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
     return HeldVersions(counted.versions, max(differences))
 
@@ -601,6 +600,16 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionPar
         for row in rows
         if row_hash.is_whole("lineage", row)
     ]
+
+
+def parents_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionParent]]:
+    """Do what `parents_of` does, for several memories at once, by their ids."""
+    parents: dict[str, list[VersionParent]] = {memory_id: [] for memory_id in memory_ids}
+    rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(parents))) if parents else []
+    for row in rows:
+        if row[1] in parents and row_hash.is_whole("lineage", row):
+            parents[row[1]].append(VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2]))
+    return parents
 
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
