@@ -34,6 +34,9 @@ from .serving_pages import (
     form_code_in,
     signed_in_client,
 )
+from .serving_pages import (
+    sign_in as sign_in_by_link,
+)
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -172,6 +175,20 @@ def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
         page.get_by_role("link", name="Stay signed in as local").click()
         expect(page.get_by_role("searchbox")).to_be_visible()
         assert "The memory of local." in page.content()
+
+
+def test_every_window_of_a_session_ends_with_it(pages: Served) -> None:
+    """A window that nobody looks at must not go on showing what is no longer theirs, or was erased."""
+    with browsing(pages.url) as context:
+        page, other = context.new_page(), context.new_page()
+        sign_in_by_link(page, code_for(pages.db))
+        other.goto("/memories")
+        expect(other.locator("body")).to_have_attribute("data-live", "on")
+        page.locator(".rail summary").click()
+        page.get_by_role("button", name="Sign out").click()
+        for window in (page, other):
+            expect(window.get_by_role("heading", level=1)).to_have_text("Sign in to picomem")
+        assert "green tea" not in other.content()
 
 
 @pytest.mark.requirement("P8")

@@ -34,13 +34,14 @@ from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
-from picomem.records.access_token import Credential
+from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
 _CODE_LASTS = 10 * MINUTE
 
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
+SessionListener = Callable[[str], Awaitable[None]]  # gets the user of whom a session of the page has ended
 ToldEvent = Callable[[Any], Awaitable[None]]
 
 
@@ -108,6 +109,7 @@ class Calls:
             if not (operation.operator or operation.reads_local_files)
         }
         self.places = ThreadLimits()
+        self.session_listeners: list[SessionListener] = []
 
     async def find_caller(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid."""
@@ -123,12 +125,20 @@ class Calls:
         """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
         code that is not valid."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            return await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
+            session = await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
+        if session is not None and replaced:
+            await self._tell_of_end(replaced)
+        return session
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
             await to_thread.run_sync(self.runtime.sign_out, token, limiter=limiter)
+        await self._tell_of_end(token)
+
+    async def _tell_of_end(self, token: str) -> None:
+        for listener in self.session_listeners:
+            await listener(user_of(token) or "")
 
     def named(self, name: str) -> RemoteOperation:
         """The operation of that name. Raises NotFound."""

@@ -67,6 +67,7 @@ class RpcServer:
         self._ending = ending
         self._note_call = note_call
         ending.listen(self._tell_of_end)
+        calls.session_listeners.append(self._close_signed_out)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
@@ -105,6 +106,12 @@ class RpcServer:
             for sockets in self._sockets.values():
                 for socket in sockets:
                     tasks.start_soon(socket.notify, "server.ending", {})
+
+    async def _close_signed_out(self, user: str) -> None:
+        """Close the sockets of a user whose session has ended."""
+        for socket in list(self._sockets.get(user, ())):
+            with suppress(PicomemError):  # Forbidden, once it is closed
+                await socket.look_up_caller()
 
     async def _watch(self) -> None:
         while True:
@@ -153,6 +160,7 @@ class _Socket:
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
         self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
         self._talking = anyio.Lock()
+        self._looking_up = anyio.Lock()
 
     async def run(self) -> None:
         try:
@@ -253,7 +261,8 @@ class _Socket:
         if self._ending.is_begun:
             return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
         try:
-            await self.look_up_caller()
+            async with self._looking_up:  # in turn, so that requests stay in the order in which they came
+                await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations

@@ -71,7 +71,7 @@ def place_beside(database: str | None, settings: Settings) -> Path:
     if not is_server(named):
         return database_path(settings.data.dir, named)
     folder = named_path(settings.data.dir) if settings.data.dir else data_dir()
-    return folder / f"postgres-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
+    return folder / f"server-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
 
 
 def sign_in_file(store: Path) -> Path:

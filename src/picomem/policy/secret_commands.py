@@ -32,12 +32,6 @@ SECRET_COMMANDS: tuple[Rule, ...] = (
         "told",
     ),
     Rule(
-        "quoted-password",
-        literals("password passwort passphrase"),
-        r"(?i)(?::password|\bpassword|\bpassphrase|\bpasswort|bindpassword)\s{1,3}[\"“'](?P<value>[^\s\"'“”]{6,80})[\"”']",
-        "told",
-    ),
-    Rule(
         "typed-in-test",
         literals("password passwort passwd"),
         r"(?i)pass(?:word|wd|wort)[\w-]{0,20}[\"'\])]{1,3}\.(?:fill|type|send_?keys|set_value)\(\s{0,2}[\"']"
