@@ -13,6 +13,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -24,12 +25,14 @@ from benchmarks.fill_memories import PROJECTS, RARE_TAG, TAGS, fill_memories
 from benchmarks.http_connection import HttpConnection
 from benchmarks.servers import PicomemServer, ServerFailed, cpu_seconds, running
 from picomem.app import open_engine
+from picomem.engine.authorization import make_sign_in_code
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
+from picomem.records.caller import OWN_DATA
 from picomem.store.sqlite import SqliteConnector
 
 SMALL = 1_000
@@ -81,11 +84,12 @@ class _Asking:
 
     server: PicomemServer
     connection: HttpConnection
+    cookies: str
     pages: Sequence[_Page]
 
     async def ask(self, number: int) -> float:
         """Ask for a page; the milliseconds until it is there. Raises ServerFailed where it is none."""
-        headers = {**_HTML, "Authorization": f"Bearer {self.server.tokens[0]}"}
+        headers = {**_HTML, "Cookie": self.cookies}
         page = self.pages[number]
         started = perf_counter()
         status, text = await self.connection.get(page.path, headers)
@@ -109,8 +113,10 @@ def run(memories: int, progress: Telling | None = None, *, small: int = SMALL, r
     with TemporaryDirectory(prefix="picomem-bench-") as folder, ExitStack() as stack:
         large, little = (_filled(Path(folder).resolve() / str(count), count, tell) for count in (memories, small))
         paths = [_pages(store) for store in (large, little)]
+        codes = [_sign_in_code(store) for store in (large, little)]
         servers = [stack.enter_context(running(PicomemServer(store, "static", 1))) for store in (large, little)]
-        speeds = asyncio.run(_measured(servers, paths, rounds, tell))
+        cookies = [_session_cookies(server, code) for server, code in zip(servers, codes, strict=True)]
+        speeds = asyncio.run(_measured(servers, cookies, paths, rounds, tell))
     return PageReport(
         machine=f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}",
         memories=memories,
@@ -120,11 +126,15 @@ def run(memories: int, progress: Telling | None = None, *, small: int = SMALL, r
 
 
 async def _measured(
-    servers: Sequence[PicomemServer], paths: Sequence[list[_Page]], rounds: int, tell: Telling
+    servers: Sequence[PicomemServer],
+    cookies: Sequence[str],
+    paths: Sequence[list[_Page]],
+    rounds: int,
+    tell: Telling,
 ) -> list[PageSpeed]:
     large, small = [
-        _Asking(server, await HttpConnection.open(server.port), pages)
-        for server, pages in zip(servers, paths, strict=True)
+        _Asking(server, await HttpConnection.open(server.port), session, pages)
+        for server, session, pages in zip(servers, cookies, paths, strict=True)
     ]
     speeds: list[PageSpeed] = []
     for number, page in enumerate(large.pages):
@@ -146,6 +156,24 @@ async def _measured(
             )
         )
     return speeds
+
+
+def _sign_in_code(filled: Filled) -> str:
+    with open_engine(filled.store, user=ASKER, embedder="none") as engine:
+        return make_sign_in_code(engine, OWN_DATA)
+
+
+def _session_cookies(server: PicomemServer, code: str) -> str:
+    """Sign in as a browser does; the cookies of the session. Raises ServerFailed."""
+    connection = HTTPConnection("127.0.0.1", server.port)
+    sent = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{server.port}", **_HTML}
+    connection.request("POST", "/sign-in", urlencode({"code": code}), sent)
+    answer = connection.getresponse()
+    cookies = [value.partition(";")[0] for name, value in answer.getheaders() if name.lower() == "set-cookie"]
+    connection.close()
+    if answer.status != 303 or not cookies:
+        raise ServerFailed(f"/sign-in answered {answer.status}.")
+    return "; ".join(cookies)
 
 
 def _filled(folder: Path, count: int, tell: Telling) -> Filled:
