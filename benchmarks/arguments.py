@@ -27,6 +27,7 @@ def make_parser() -> Parser:
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
     _add_inject(benchmarks, late)
+    _add_page(benchmarks, late)
     _add_scale(benchmarks, late)
     return parser
 
@@ -158,6 +159,17 @@ def _add_inject(benchmarks: Any, late: Parser) -> None:
     )
     inject.add_argument("--markdown", action="store_true", help="tables for a document")
     inject.add_argument("--picture", metavar="FILE", help="draw the curve of useful and useless")
+
+
+def _add_page(benchmarks: Any, late: Parser) -> None:
+    page = benchmarks.add_parser(
+        "page",
+        help="of the web page: the server's time for every view, with many memories and with few",
+        epilog="Example:\n  python -m benchmarks page --memories 10000",
+        parents=[late],
+    )
+    page.add_argument("--memories", type=int, default=100_000, metavar="N", help="and episodes (default 100000)")
+    page.add_argument("--markdown", action="store_true", help="a table for a document")
 
 
 def _add_scale(benchmarks: Any, late: Parser) -> None:

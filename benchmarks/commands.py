@@ -126,6 +126,13 @@ def _inject(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, injection.render(report, as_markdown=chosen.markdown)
 
 
+def _page(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import page_speed
+
+    report = page_speed.run(chosen.memories, show_progress)
+    return report, page_speed.render(report, as_markdown=chosen.markdown)
+
+
 def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import scale
 
@@ -150,5 +157,6 @@ _MEASURING = {
     "postings": _postings,
     "serve": _serve,
     "inject": _inject,
+    "page": _page,
     "scale": _scale,
 }

@@ -1,4 +1,4 @@
-"""The least HTTP client that a benchmark needs: POST of JSON over one connection that stays.
+"""The least HTTP client that a benchmark needs: POST of JSON and GET of pages over one connection that stays.
 
 A whole client library takes longer than the server does, and would run on the server's processor.
 """
@@ -28,8 +28,20 @@ class HttpConnection:
     async def post(self, path: str, value: Any, headers: Mapping[str, str]) -> tuple[int, Any]:
         """Send a JSON document; the status and the JSON of the answer. Raises EOFError where the server hangs up."""
         body = json.dumps(value).encode()
-        named = {"Host": self._host, "Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
-        head = "".join([f"POST {path} HTTP/1.1\r\n", *(f"{name}: {said}\r\n" for name, said in named.items()), "\r\n"])
+        sent = {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
+        status, content = await self._answer("POST", path, sent, body)
+        return status, json.loads(content) if content else None
+
+    async def get(self, path: str, headers: Mapping[str, str]) -> tuple[int, str]:
+        """Ask for a page; the status and the text. Raises EOFError where the server hangs up."""
+        status, content = await self._answer("GET", path, headers, b"")
+        return status, content.decode()
+
+    async def _answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        named = {"Host": self._host, **headers}
+        head = "".join(
+            [f"{method} {path} HTTP/1.1\r\n", *(f"{name}: {said}\r\n" for name, said in named.items()), "\r\n"]
+        )
         self._writer.write(head.encode() + body)
         answer = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         status_line, *lines = answer.split("\r\n")
@@ -38,7 +50,7 @@ class HttpConnection:
             content = await self._chunks()
         else:
             content = await self._reader.readexactly(int(told.get("content-length", "0")))
-        return int(status_line.split()[1]), json.loads(content) if content else None
+        return int(status_line.split()[1]), content
 
     async def _chunks(self) -> bytes:
         chunks = []

@@ -12,10 +12,11 @@ from .serving_pages import browser_path, close_browser
 from .stored_examples import fill_examples
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _browser_of_the_module() -> Iterator[None]:
-    yield
-    close_browser()
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """End the browser, which the first test that needs it starts, with the last test of this folder in a row."""
+    if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+        close_browser()
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def browser_path() -> str:
 
 @cache
 def browser() -> Browser:
-    """The browser of this process, started once for the tests of a module."""
+    """The browser of this process, started once for the tests of this folder."""
     path = browser_path()
     playwright = sync_playwright().start()
     started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -58,8 +58,8 @@ def browser() -> Browser:
 
 
 def close_browser() -> None:
-    """To be called after each module: while Playwright runs, its event loop counts as the running one of this thread,
-    in which tests of other modules start loops of their own."""
+    """End the browser, as is needed before a test that starts an event loop of its own: while Playwright runs, its loop
+    counts as the running one of this thread."""
     while _stops:
         _stops.pop()()
     browser.cache_clear()

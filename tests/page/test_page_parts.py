@@ -22,6 +22,8 @@ from picomem.page.relative_time import ago, exactly
 from picomem.page.svg_marks import score_bar
 from picomem.records.caller import Caller
 
+from .serving_pages import close_browser
+
 NOW = 1_777_593_600 * SECOND
 
 
@@ -98,6 +100,7 @@ def test_a_view_is_rendered_outside_of_the_event_loop(db: Path, database: Databa
     state = {"caller": Caller()}
     scope = {"type": "http", "method": "GET", "path": "/noted", "query_string": b"", "headers": [], "state": state}
     request = Request({**scope, "path_params": {}, "server": ("127.0.0.1", 80)})
+    close_browser()
     with open_runtime(database.named(db), embedder="none") as runtime:
         answer = anyio.run(WebPages(Calls(runtime, operations()))._view(view), request)
     assert b"noted" in answer.body

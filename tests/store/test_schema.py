@@ -181,6 +181,40 @@ def test_a_page_of_the_timeline_is_found_by_its_place_and_not_by_counting(name, 
     assert "USE TEMP B-TREE FOR ORDER BY" not in steps
 
 
+@pytest.mark.requirement("O14")
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("listed_memories", {"SEARCH memories USING INDEX memories_listed"}),
+        ("count_listed_memories", {"SEARCH memories USING COVERING INDEX memories_listed"}),
+        ("count_memories", {"SEARCH memories USING COVERING INDEX memories_listed"}),
+        ("count_entries", {"SEARCH memories USING COVERING INDEX memories_listed"}),
+        ("best_entries", {"SEARCH memories USING COVERING INDEX memories_listed"}),
+        (
+            "listed_archived",
+            {"SEARCH m USING INDEX memories_archived", "SEARCH v USING INDEX sqlite_autoindex_memories_1"},
+        ),
+        ("count_archived", {"SEARCH v USING INDEX sqlite_autoindex_memories_1"}),
+        ("archived_memories", {"SEARCH v USING INDEX sqlite_autoindex_memories_1"}),
+        ("undecided_memories", {"SEARCH memories USING INDEX memories_undecided"}),
+        ("contradicting_memories", {"SEARCH memories USING INDEX memories_undecided"}),
+        ("count_candidates", {"SEARCH memories USING INDEX memories_undecided"}),
+        ("memories_by_id", {"SEARCH memories USING INDEX sqlite_autoindex_memories_1"}),
+        ("projects", {"SEARCH m USING COVERING INDEX memories_owner"}),
+        ("agents", {"SEARCH m USING COVERING INDEX memories_owner"}),
+        ("undoing_changes", {"SEARCH changes USING INDEX changes_undoing"}),
+        ("latest_changes", {"SEARCH changes USING INDEX sqlite_autoindex_changes_1"}),
+        ("latest_changes_between", {"SEARCH changes USING INDEX changes_time"}),
+    ],
+)
+def test_a_list_of_a_hundred_thousand_is_read_by_its_own_index(name, steps, schema):
+    """Of the plan, what stands before the columns; a wrong index reads all memories, or all of them for each."""
+    text = sql_statements.statement(name)
+    values = dict.fromkeys(re.findall(r":(\w+)", text))
+    planned = {row[3].partition(" (")[0] for row in schema.execute(f"EXPLAIN QUERY PLAN {text}", values)}
+    assert steps <= planned
+
+
 def _made(path: Path) -> list[tuple]:
     """Everything that a database without users holds, but for its key: the schema, the rows and the versions."""
     with closing(apsw.Connection(str(path))) as connection:

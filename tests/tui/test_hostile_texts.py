@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
+import pytest
 from tests.hostile import TEXTS
 from tests.inert import assert_inert
 from tests.sessions.conftest import user
@@ -75,6 +76,26 @@ def test_a_word_of_100_kb_is_listed_opened_and_edited_at_once(engine: Engine) ->
         assert "字" * 30 in person.text
         assert_safe(person)
         assert time.process_time() - began < 3
+
+    at_the_terminal(engine, look)
+
+
+@pytest.mark.requirement("X3")
+@pytest.mark.parametrize("unit", ["x", "harbour ", "the harbour is shut\n"], ids=["word", "line", "lines"])
+def test_a_megabyte_is_not_pasted_and_a_sentence_says_so(engine: Engine, unit: str) -> None:
+    pasted = unit * (1_000_000 // len(unit))
+
+    async def look(person: Person) -> None:
+        for keys, field in (((), "#question"), (("escape", "5"), "#message")):
+            await person.press(*keys)
+            began = time.process_time()
+            person.app.screen.query_one(field).post_message(Paste(pasted))
+            said = f"{len(pasted):,} characters"
+            await person.calm_down(lambda said=said: said in person.text)
+            assert said in person.text
+            await person.press("y")
+            assert time.process_time() - began < 3
+            assert "harbour" not in person.text and "xx" not in person.text
 
     at_the_terminal(engine, look)
 

@@ -93,7 +93,7 @@ class Reconciler:
         )
 
     def _doubted(self, tx: Transaction) -> list[Pair]:
-        return doubted_pairs(memories.current(tx, self._scope, self._clock()))
+        return doubted_pairs(memories.contradicting(tx, self._scope, self._clock()))
 
     def _was_asked(self, tx: Transaction, newer: Memory, older: Memory) -> bool:
         since = max(newer.known_from, older.known_from)

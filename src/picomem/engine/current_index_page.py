@@ -27,8 +27,10 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
     return page
 
 
-def index_account(context: CallerContext, scope: Scope, budget: int | None) -> IndexAccount:
-    """The page of a scope, line by line."""
+def index_account(context: CallerContext, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
+    """Return the page of a scope, line by line, and at most so many of the entries that did not fit."""
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
-        return index_page_cache.explained(tx, context.owner(scope), context.clock(), size, context.cleaner().shown)
+        return index_page_cache.explained(
+            tx, context.owner(scope), context.clock(), size, omitted, context.cleaner().shown
+        )

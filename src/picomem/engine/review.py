@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.memory.review_items import REVIEW, ReviewItem, ReviewVerdict, settle, waiting
+from picomem.memory.review_items import (
+    REVIEW,
+    ReviewItem,
+    ReviewPlace,
+    ReviewVerdict,
+    items_at,
+    settle,
+    waiting,
+)
 from picomem.records.memory import Change
 from picomem.store import memories
 
 
-def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
-    """The pending decisions, pairs first, the latest first; with `untrusted` also about what came from others."""
-    clean = engine._context.cleaner()
+def review_places(engine: Engine, *, untrusted: bool = False) -> list[ReviewPlace]:
+    """The places of what waits, in order; with `untrusted` also what came from others."""
     with engine._context.connector.read() as tx:
-        items = waiting(tx, engine.scope, engine.now(), untrusted=untrusted)
+        return waiting(tx, engine.scope, engine.now(), untrusted=untrusted)
+
+
+def to_review(
+    engine: Engine, places: Sequence[ReviewPlace] | None = None, *, untrusted: bool = False
+) -> list[ReviewItem]:
+    """What waits at these places; without places, all of it."""
+    clean = engine._context.cleaner()
+    now = engine.now()
+    with engine._context.connector.read() as tx:
+        if places is None:
+            places = waiting(tx, engine.scope, now, untrusted=untrusted)
+        items = items_at(tx, engine.scope, now, places)
     return [
         replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
         for item in items

@@ -127,12 +127,20 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
 
 
 def memories_page(
-    engine: Engine, wanted: ListFilter, after: ListPlace | None, limit: int, damaged: list[str]
+    engine: Engine,
+    wanted: ListFilter,
+    after: ListPlace | None,
+    limit: int,
+    damaged: list[str],
+    *,
+    archived: bool = False,
 ) -> ListedPage:
-    """A page of what is believed now, the most important first; `damaged` gets the ids of its damaged rows."""
+    """A page of what is believed now, the most important first, or of what is archived or has expired; `damaged` gets
+    the ids of its damaged rows."""
     context = engine._context
+    page = memories.listed_archived if archived else memories.listed
     with context.connector.read() as tx:
-        return memories.listed(tx, engine.scope, context.clock(), wanted, after, limit, damaged)
+        return page(tx, engine.scope, context.clock(), wanted, after, limit, damaged)
 
 
 def timeline_page(
@@ -171,11 +179,12 @@ def projects_and_agents(engine: Engine) -> tuple[list[str], list[str]]:
         return episodes.projects(tx, engine.scope), episodes.agents(tx, engine.scope)
 
 
-def index_account(engine: Engine, scope: Scope, budget: int | None) -> IndexAccount:
-    """The index page of a scope, line by line. Raises InvalidInput for a budget that no page fits."""
+def index_account(engine: Engine, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
+    """The index page of a scope, line by line, and at most so many of the entries that did not fit. Raises
+    InvalidInput for a budget that no page fits."""
     from picomem.engine.current_index_page import index_account
 
-    return index_account(engine._context, scope, budget)
+    return index_account(engine._context, scope, budget, omitted)
 
 
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:

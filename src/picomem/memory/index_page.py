@@ -16,12 +16,13 @@ and the older one is marked as perhaps outdated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.kinds import CRITICAL_FROM, Kind, Origin
 from picomem.records.memory import Memory, doubted_pairs
 from picomem.text.inert_text import for_markdown_line, markdown_name
 from picomem.text.tokens import count_tokens, cut_to_tokens
@@ -61,62 +62,107 @@ class IndexLine:
 
 @dataclass(frozen=True, slots=True)
 class IndexAccount:
-    """The page, line by line, and the entries that did not fit, the most important first. The tokens of the lines add
-    up to a little more than those of the page, because lines count a little less together than alone."""
+    """The page, line by line, and entries that did not fit, the most important first; not all, where not all memories
+    were given. The tokens of the lines add up to a little more than those of the page, because lines count a little
+    less together than alone."""
 
     page: IndexPage
     lines: list[IndexLine]
     omitted: list[Memory]
 
 
-def account(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexAccount:
-    """Explain the page that `build` builds. Raises InvalidInput."""
-    listed = list(memories)
-    page = build(listed, episodes, budget, damaged=damaged)
-    shown = _shown(listed)
-    outdated = _outdated(shown)
-    by_line: dict[str, list[Memory]] = {}
-    for memory in sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory))):
-        by_line.setdefault(_line(memory, outdated), []).append(memory)
-    lines = []
-    for text in page.text.splitlines():
-        waiting = by_line.get(text)
-        lines.append(IndexLine(text, _cost([text]), waiting.pop(0) if waiting else None))
-    return IndexAccount(page, lines, [memory for left in by_line.values() for memory in left])
+class _Line(NamedTuple):
+    text: str
+    memory: Memory | None = None
 
 
-def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexPage:
+class _LaidOut(NamedTuple):
+    page: IndexPage
+    lines: list[_Line]
+    omitted: list[Memory]
+
+
+def entry_limit(budget: int) -> int:
+    """How many entries of a section a page can hold: each has at least five tokens."""
+    return budget // 5
+
+
+def account(
+    memories: Iterable[Memory],
+    episodes: int,
+    budget: int = BUDGET,
+    *,
+    damaged: int = 0,
+    counts: Mapping[str, int] | None = None,
+    shown: Callable[[Memory], Memory] | None = None,
+) -> IndexAccount:
+    """What `build` builds, explained. Raises InvalidInput."""
+    made = _lay_out(memories, episodes, budget, damaged, counts, shown)
+    lines = [IndexLine(line.text, _cost([line.text]), line.memory) for line in made.lines]
+    return IndexAccount(made.page, lines, made.omitted)
+
+
+def build(
+    memories: Iterable[Memory],
+    episodes: int,
+    budget: int = BUDGET,
+    *,
+    damaged: int = 0,
+    counts: Mapping[str, int] | None = None,
+    shown: Callable[[Memory], Memory] | None = None,
+) -> IndexPage:
     """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
-    InvalidInput for a budget that no page fits."""
+    InvalidInput for a budget that no page fits.
+
+    With `counts`, how many there are of each kind, `memories` may be the first of each section only, as many as
+    `entry_limit`, and those that contradict each other. `shown` makes of a memory what may be shown of it.
+    """
+    return _lay_out(memories, episodes, budget, damaged, counts, shown).page
+
+
+def outdated(memories: Iterable[Memory]) -> set[str]:
+    """The ids of those that stand last in their section, because a newer one may contradict them."""
+    return {older.id for _, older in doubted_pairs(_eligible(memories))}
+
+
+def _lay_out(
+    memories: Iterable[Memory],
+    episodes: int,
+    budget: int,
+    damaged: int,
+    counts: Mapping[str, int] | None,
+    shown: Callable[[Memory], Memory] | None,
+) -> _LaidOut:
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
-    shown = _shown(memories)
-    outdated = _outdated(shown)
-    trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))
-    sections = _sections(trusted)
-    domains = _domains(trusted, episodes)
+    eligible = _eligible(memories)
+    doubted = outdated(eligible)
+    entries = sorted(eligible, key=lambda memory: (memory.id in doubted, *_rank(memory)))
+    sections = _sections(entries)
+    kinds = Counter(memory.kind.value for memory in entries) if counts is None else counts
+    total = sum(kinds.values())
+    domains = _domains(kinds, episodes)
     if damaged:
         domains.append(
             f"({damaged} damaged {'entry is' if damaged == 1 else 'entries are'} left out; run `picomem doctor`.)"
         )
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
-    fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])
-    kept = _fitting(sections, budget - fixed, outdated)
+    fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(total)])
+    kept = _fitting(sections, budget - fixed, lambda memory: _line(shown(memory) if shown else memory, doubted))
     while True:
-        page = _page(sections, kept, domains, len(trusted), outdated)
-        tokens = count_tokens(page)
+        lines = _page_lines(sections, kept, domains, total)
+        text = "\n".join(line.text for line in lines) + "\n"
+        tokens = count_tokens(text)
         if tokens <= budget or not kept:
-            return IndexPage(page, tokens, budget, len(kept), len(trusted) - len(kept))
-        kept.discard(max(kept, key=lambda memory_id: _order(sections, memory_id)))
+            break
+        del kept[max(kept, key=lambda memory_id: _order(sections, memory_id))]
+    omitted = [memory for memory in entries if memory.id not in kept]
+    return _LaidOut(IndexPage(text, tokens, budget, len(kept), total - len(kept)), lines, omitted)
 
 
-def _shown(memories: Iterable[Memory]) -> list[Memory]:
+def _eligible(memories: Iterable[Memory]) -> list[Memory]:
     return [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
-
-
-def _outdated(shown: Sequence[Memory]) -> set[str]:
-    return {older.id for _, older in doubted_pairs(shown)}
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:
@@ -126,49 +172,71 @@ def _rank(memory: Memory) -> tuple[object, ...]:
     return (not memory.pinned, -memory.importance, stored_by_agent, -memory.valid_from, memory.key, memory.id)
 
 
+class SectionRule(NamedTuple):
+    """Which memories stand in a section: of an importance in [least, below), but for some kinds."""
+
+    title: str
+    least: float
+    below: float
+    other_kinds: tuple[Kind, ...]
+
+    def takes(self, memory: Memory) -> bool:
+        """Whether a memory stands in it."""
+        return self.least <= memory.importance < self.below and memory.kind not in self.other_kinds
+
+
+_ALL = 2.0  # above every importance
+_CRITICAL = SectionRule("## Critical", CRITICAL_FROM, _ALL, ())
+SECTIONS = (
+    _CRITICAL,
+    *(
+        SectionRule(title, -_ALL, CRITICAL_FROM, tuple(kind for kind in Kind if kind not in kinds))
+        for title, kinds in _SECTIONS
+    ),
+)
+
+
 def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
-    critical = [memory for memory in memories if memory.priority is Priority.CRITICAL]
-    taken = {memory.id for memory in critical}
-    sections = [("## Critical", critical)]
-    for title, kinds in _SECTIONS:
-        sections.append((title, [m for m in memories if m.kind in kinds and m.id not in taken]))
+    sections = [(rule.title, [memory for memory in memories if rule.takes(memory)]) for rule in SECTIONS]
     return [(title, entries) for title, entries in sections if entries]
 
 
-def _fitting(sections: list[tuple[str, list[Memory]]], room: int, outdated: Collection[str]) -> set[str]:
-    """Select the entries that fit: critical ones first, then one of each section in turn, so that none starves."""
-    kept: set[str] = set()
+def _fitting(sections: list[tuple[str, list[Memory]]], room: int, line_of: Callable[[Memory], str]) -> dict[str, str]:
+    """The lines of the entries that fit, by their ids: critical ones first, then round by round one of each section, so
+    that none starves."""
+    kept: dict[str, str] = {}
     waiting = [list(entries) for _, entries in sections]
-    if waiting and sections[0][0] == "## Critical":
+    if waiting and sections[0][0] == _CRITICAL.title:
         queue = waiting.pop(0)
     else:
         queue = []
     while any(waiting):
         queue += [entries.pop(0) for entries in waiting if entries]
     for memory in queue:
-        cost = _cost([_line(memory, outdated)])
+        line = line_of(memory)
+        cost = _cost([line])
         if cost > room:
             break
         room -= cost
-        kept.add(memory.id)
+        kept[memory.id] = line
     return kept
 
 
-def _page(
-    sections: list[tuple[str, list[Memory]]], kept: set[str], domains: list[str], total: int, outdated: Collection[str]
-) -> str:
-    lines = [HEAD]
+def _page_lines(
+    sections: list[tuple[str, list[Memory]]], kept: Mapping[str, str], domains: list[str], total: int
+) -> list[_Line]:
+    lines = [_Line(HEAD)]
     for title, entries in sections:
-        shown = [_line(memory, outdated) for memory in entries if memory.id in kept]
+        shown = [_Line(kept[memory.id], memory) for memory in entries if memory.id in kept]
         if shown:
-            lines += ["", title, *shown]
-    lines += ["", *domains, _HINT]
+            lines += [_Line(""), _Line(title), *shown]
+    lines += [_Line(""), *map(_Line, domains), _Line(_HINT)]
     if len(kept) < total:
-        lines.append(_left_out_line(total - len(kept)))
-    return "\n".join(lines) + "\n"
+        lines.append(_Line(_left_out_line(total - len(kept))))
+    return lines
 
 
-def _line(memory: Memory, outdated: Collection[str]) -> str:
+def _line(memory: Memory, doubted: Collection[str]) -> str:
     text = for_markdown_line(memory.content)
     short = cut_to_tokens(text, _LONGEST_ENTRY)
     if short != text:
@@ -176,18 +244,17 @@ def _line(memory: Memory, outdated: Collection[str]) -> str:
     about = [markdown_name(memory.scope.project)] if memory.scope.project else []
     if memory.kind in (Kind.DECISION, Kind.PROJECT):
         about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
-    if memory.id in outdated:
+    if memory.id in doubted:
         about.append("perhaps outdated")
     note = f" ({', '.join(about)})" if about else ""
     return f"- {memory.key}{note}: {short}"
 
 
-def _domains(memories: Sequence[Memory], episodes: int) -> list[str]:
-    counts = Counter(memory.kind for memory in memories)
+def _domains(counts: Mapping[str, int], episodes: int) -> list[str]:
     lines = ["## Domains"]
     for kind in Kind:
-        if counts[kind]:
-            lines.append(f'- {kind} ({counts[kind]}): memory_recall(query=…, category="{kind}")')
+        if counts.get(kind.value):
+            lines.append(f'- {kind} ({counts[kind.value]}): memory_recall(query=…, category="{kind}")')
     if episodes:
         lines.append(f"- past sessions ({episodes} episodes): memory_recall(query=…, include_transcripts=true)")
     if len(lines) == 1:

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.memory.index_page import IndexAccount, IndexPage, account, build
+from picomem.light_dataclass import replace
+from picomem.memory.index_page import SECTIONS, IndexAccount, IndexPage, account, build, entry_limit, outdated
 from picomem.records.ids import content_hash
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import index_page_rows, memories, row_counts
 from picomem.store.connector import Transaction
 from picomem.version import __version__
+
+
+class IndexMaterial(NamedTuple):
+    """What a page is made from: the first memories of each section, and the numbers of all of them."""
+
+    memories: list[Memory]
+    counts: dict[str, int]
+    episodes: int
+    damaged: list[str]
+
+    def digest(self) -> str:
+        """A text that differs where the page may differ."""
+        # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
+        names = sorted(f"{memory.id}:{memory.version}" for memory in self.memories)
+        counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
+        return content_hash(__version__, *names, *counts, *sorted(self.damaged), str(self.episodes))
 
 
 def page(
@@ -21,25 +39,38 @@ def page(
 
     Raises InvalidInput for a budget that no page fits.
     """
-    damaged: list[str] = []
-    current = memories.current(tx, scope, now, damaged)
-    count = row_counts.episodes(tx, scope)
-    # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-    names = [f"{memory.id}:{memory.version}" for memory in current]
-    made_from = content_hash(__version__, *names, *sorted(damaged), str(count))
+    material = _material(tx, scope, now, entry_limit(budget))
+    made_from = material.digest()
     kept = index_page_rows.kept(tx, scope, budget)
     if kept is not None and kept.made_from == made_from:
-        return IndexPage(kept.text, kept.tokens, budget, len(current) - kept.left_out, kept.left_out), ""
-    return build([shown(memory) for memory in current], count, budget, damaged=len(damaged)), made_from
+        entries = sum(material.counts.values()) - kept.left_out
+        return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
+    memories_of_page, counts, episodes, damaged = material
+    made = build(memories_of_page, episodes, budget, damaged=len(damaged), counts=counts, shown=shown)
+    return made, made_from
 
 
 def explained(
-    tx: Transaction, scope: Scope, now: Micros, budget: int, shown: Callable[[Memory], Memory]
+    tx: Transaction, scope: Scope, now: Micros, budget: int, omitted: int, shown: Callable[[Memory], Memory]
 ) -> IndexAccount:
-    """The page for a scope, line by line. Raises InvalidInput for a budget that no page fits."""
+    """The page for a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for
+    a budget that no page fits."""
+    memories_of_page, counts, episodes, damaged = _material(tx, scope, now, entry_limit(budget) + omitted)
+    made = account(memories_of_page, episodes, budget, damaged=len(damaged), counts=counts, shown=shown)
+    return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
+
+
+def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMaterial:
+    """The first `limit` memories of each section, and those that contradict each other. There may be a hundred thousand
+    others, so damage to these is not noticed."""
     damaged: list[str] = []
-    current = [shown(memory) for memory in memories.current(tx, scope, now, damaged)]
-    return account(current, row_counts.episodes(tx, scope), budget, damaged=len(damaged))
+    doubted = memories.contradicting(tx, scope, now)
+    limits = [memories.EntryLimit(rule.least, rule.below, rule.other_kinds) for rule in SECTIONS]
+    best = memories.best_entries(tx, scope, now, limits, limit, outdated(doubted), damaged)
+    known = {memory.id: memory for memory in [*best, *doubted]}
+    return IndexMaterial(
+        list(known.values()), memories.count_entries(tx, scope, now), row_counts.episodes(tx, scope), damaged
+    )
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:

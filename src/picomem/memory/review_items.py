@@ -11,8 +11,9 @@ Each decision is one change to one memory, so that it can be undone separately:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
@@ -48,31 +49,63 @@ class ReviewItem:
     reason: str  # why it was stored, or linked
 
 
-def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewItem]:
-    """The pending items, pairs first, the latest first; with `untrusted` also what came from tools, the web or others
-    and nobody has reviewed, last."""
-    current = memories.current(tx, scope, now)
-    contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in doubted_pairs(current)]
-    candidates = [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in current if memory.is_candidate]
-    undone = undone_by(audit.undoing(tx, scope, [])) if untrusted else {}
-    from_others = [memory for memory in current if untrusted and _is_from_others(tx, scope, memory, undone)]
-    unreviewed = [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in from_others]
-    return sorted(contradictions + candidates + unreviewed, key=review_place)
+class ReviewPlace(NamedTuple):
+    """Where an item stands among those that wait: pairs first, then candidates, then what came from others, of each the
+    latest first. `older` is the id of the older statement of a pair."""
+
+    group: int
+    age: int  # the negative time at which it was learned
+    id: str
+    older: str
 
 
-def review_place(item: ReviewItem) -> tuple[int, int, str, str]:
-    """Return where an item stands among those that wait."""
-    group = 0 if item.older else 1 if item.memory.is_candidate else 2
-    return group, -item.memory.known_from, item.memory.id, item.older.id if item.older else ""
+_PAIR, _CANDIDATE, _FROM_OTHERS = range(3)
 
 
-def _is_from_others(tx: Transaction, scope: Scope, memory: Memory, undone: Mapping[str, str]) -> bool:
-    """Return whether a memory came from a tool, the web or others, and no person has decided on it as it is now. A
-    decision that changed no words leaves the version in place when it is undone, so the `undone` changes tell."""
+def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
+    """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
+    others and nobody has reviewed. It reads the words of pairs only, because thousands may wait."""
+    undecided = memories.undecided(tx, scope, now)
+    from_others = [memory for memory in undecided if untrusted and not memory.is_candidate]
+    reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
+    places = [
+        *(
+            ReviewPlace(_PAIR, -newer.known_from, newer.id, older.id)
+            for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
+        ),
+        *(ReviewPlace(_CANDIDATE, -memory.known_from, memory.id, "") for memory in undecided if memory.is_candidate),
+        *(
+            ReviewPlace(_FROM_OTHERS, -memory.known_from, memory.id, "")
+            for memory in from_others
+            if memory.change_id not in reviewed
+        ),
+    ]
+    return sorted(places)
+
+
+def items_at(tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace]) -> list[ReviewItem]:
+    """Return what waits at these places; what was decided since, or is damaged, is left out."""
+    ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
+    known = memories.believed(tx, scope, now, ids)
+    return [
+        ReviewItem(known[place.id], known.get(place.older), _reason(tx, scope, known[place.id]))
+        for place in places
+        if place.id in known and (not place.older or place.older in known)
+    ]
+
+
+def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> set[str]:
+    """Return those of the changes that are a person's decision and are not undone. A decision that changed no words
+    leaves the version in place when it is undone, so the changes tell."""
+    reviews = audit.of_verb(tx, scope, REVIEW, changes)
+    return reviews.difference(undone_by(audit.undoing(tx, scope, []))) if reviews else reviews
+
+
+def _is_from_others(tx: Transaction, scope: Scope, memory: Memory) -> bool:
+    """Return whether a memory came from a tool, the web or others, and no person has decided on it as it is now."""
     if memory.origin.trusted or memory.is_candidate:
         return False
-    change = audit.change(tx, scope, memory.change_id)
-    return change is None or change.verb != REVIEW or change.id in undone
+    return not _standing_reviews(tx, scope, [memory.change_id])
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
@@ -80,7 +113,7 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     one, where it is in several pairs. Raises NotFound, Conflict, or InvalidInput where nothing of it waits."""
     memory = resolve(tx, scope, name)
     pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
-    is_from_others = _is_from_others(tx, scope, memory, undone_by(audit.undoing(tx, scope, [])))
+    is_from_others = _is_from_others(tx, scope, memory)
     if pair is None and not (memory.is_candidate or is_from_others):
         raise InvalidInput(f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do.")
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
@@ -124,7 +157,7 @@ def _pair(
     wanted = {memory.id, other.id} if other else {memory.id}
     pairs = [
         (newer, older)
-        for newer, older in doubted_pairs(memories.current(tx, scope, now))
+        for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
         if wanted <= {newer.id, older.id}
     ]
     if len(pairs) > 1:

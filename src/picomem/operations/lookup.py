@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
@@ -11,7 +9,7 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
-from picomem.operations.paging import Place, cursor_of, page_of, place_of
+from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import moment
@@ -20,7 +18,7 @@ from picomem.records.kinds import Kind, Origin
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.records.memory import Memory
+    from picomem.memory.index_page import IndexPage
     from picomem.records.transcript import Turn
     from picomem.store.episodes import TimelinePlace
     from picomem.store.memories import ListPlace
@@ -54,53 +52,22 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    from picomem.engine.upkeep import shown, unknown_project
+    from picomem.engine.upkeep import memories_page, shown, unknown_project
+    from picomem.store.memories import ListFilter
 
     now = engine.now()
     damaged: list[str] = []
-    listed, left_out, cursor = (_archived_page if request.archived else _current_page)(engine, request, damaged)
-    views = [memory_view(shown(engine, memory), now) for memory in listed]
-    warnings = [] if views else unknown_project(engine, request.project)
-    return MemoriesResult(views, left_out, cursor, [*warnings, *damage_warnings(damaged)])
-
-
-def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
-    """Return a page of the current memories. The store pages, because there may be a hundred thousand."""
-    from picomem.engine.upkeep import memories_page
-    from picomem.store.memories import ListFilter
-
     wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
-    page = memories_page(engine, wanted, _list_place(request.cursor), request.limit, damaged)
-    return page.memories, page.left_out, cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
-
-
-def _archived_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
-    """Return a page of the archived memories. An expired memory counts as archived, even before the retention task
-    archives it."""
-    now = engine.now()
-    listed = engine.memories(archived=True, damaged=damaged)
-    listed += [memory for memory in engine.memories(valid_at=now, damaged=[]) if memory.expired(now)]
-    matching = [
-        memory
-        for memory in listed
-        if (request.kind is None or memory.kind == request.kind)
-        and (request.origin is None or memory.origin == request.origin)
-        and (not request.tag or request.tag in memory.tags)
-        and (not request.project or memory.scope.project in ("", request.project))
-    ]
-    matching.sort(key=_place)
-    page, cursor = page_of(matching, _place, request.cursor, request.limit)
-    left_out = len(matching) - bisect_right(matching, _place(page[-1]), key=_place) if page else 0
-    return page, left_out, cursor
-
-
-def _place(memory: Memory) -> Place:
-    """Return where a memory stands in the list, the most important first."""
-    return (not memory.pinned, -memory.importance, -memory.known_from, memory.key, memory.id, memory.version)
+    after = _list_place(request.cursor)
+    page = memories_page(engine, wanted, after, request.limit, damaged, archived=request.archived)
+    views = [memory_view(shown(engine, memory), now) for memory in page.memories]
+    warnings = [] if views else unknown_project(engine, request.project)
+    cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
+    return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)])
 
 
 def _place_of(last: ListPlace) -> Place:
-    """The same for a place of the store's list."""
+    """Where a memory stands in the list, the most important first."""
     return (not last.pinned, -last.importance, -last.known_from, last.key, last.id, last.version)
 
 
@@ -436,15 +403,12 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
     scope = engine.scope.narrowed(project=request.project, agent=request.agent)
     if request.export:
-        page = engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
-    else:
-        page = engine.index(budget=request.budget, scope=scope)
-    result = IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+        engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     if not request.lines:
-        return result
+        return _index_result(engine.index(budget=request.budget, scope=scope))
     from picomem.engine.upkeep import index_account
 
-    account = index_account(engine, scope, request.budget)
+    account = index_account(engine, scope, request.budget, _MOST_OMITTED)
     now = engine.now()
     lines = [
         IndexLineView(
@@ -455,9 +419,12 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
         )
         for line in account.lines
     ]
-    return replace(
-        result, lines=lines, omitted=[memory_view(memory, now) for memory in account.omitted[:_MOST_OMITTED]]
-    )
+    omitted = [memory_view(memory, now) for memory in account.omitted]
+    return replace(_index_result(account.page), lines=lines, omitted=omitted)
+
+
+def _index_result(page: IndexPage) -> IndexResult:
+    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
 
 
 def _listed(result: MemoriesResult) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.memory.review_items import ReviewVerdict, review_place
+from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
@@ -60,7 +60,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     and merge does so because the newer says the same; discard archives the memory, or the newer of a pair. Each is one
     change that `undo` takes back.
     """
-    from picomem.engine.review import decide_on, to_review
+    from picomem.engine.review import decide_on, review_places, to_review
 
     if bool(request.name) != bool(request.verdict):
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
@@ -69,13 +69,13 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
-    waiting = to_review(engine, untrusted=request.untrusted)
-    page, cursor = page_of(waiting, review_place, request.cursor, request.limit)
-    left_out = len(waiting) - bisect_right(waiting, review_place(page[-1]), key=review_place) if page else 0
+    places = review_places(engine, untrusted=request.untrusted)
+    page, cursor = page_of(places, tuple, request.cursor, request.limit)
+    left_out = len(places) - bisect_right(places, page[-1]) if page else 0
     now = engine.now()
     views = [
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
-        for item in page
+        for item in to_review(engine, page)
     ]
     return ReviewResult(views, left_out, cursor, None, "")
 

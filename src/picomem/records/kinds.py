@@ -62,6 +62,9 @@ class Source(StrEnum):
     CAPTURED = "captured"  # said in passing, and not confirmed yet: a candidate
 
 
+CRITICAL_FROM = 0.9  # the importance from which a memory is critical
+
+
 class Priority(StrEnum):
     """Importance in words; the same number as `importance`, shown another way."""
 
@@ -76,7 +79,7 @@ class Priority(StrEnum):
 
     @classmethod
     def of(cls, importance: float) -> Priority:
-        if importance >= 0.9:
+        if importance >= CRITICAL_FROM:
             return cls.CRITICAL
         if importance >= 0.7:
             return cls.HIGH

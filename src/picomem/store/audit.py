@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict
@@ -15,6 +16,7 @@ from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
+_BEHIND_ALL = "\uffff"  # ids are hexadecimal
 PURGED = "purged"  # the reason of a change whose own was erased
 
 
@@ -39,7 +41,11 @@ def latest(
     wanted: ChangeFilter = ANY_CHANGE,
 ) -> list[Change]:
     """The latest changes, or the latest before the change with the id `before`; damaged rows as in `of_memory`."""
-    rows = sql(tx).all("latest_changes", user=scope.user, before=before, limit=limit, **asdict(wanted))
+    values: dict[str, object] = {"user": scope.user, "before": before or _BEHIND_ALL, "limit": limit}
+    values |= {"actor": wanted.actor, "verb": wanted.verb}
+    if (wanted.since, wanted.until) == (ANY_CHANGE.since, ANY_CHANGE.until):
+        return _read(sql(tx).all("latest_changes", **values), damaged)
+    rows = sql(tx).all("latest_changes_between", **values, since=wanted.since, until=wanted.until)
     return _read(rows, damaged)
 
 
@@ -53,6 +59,12 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
     """The change of that very id. Raises Corrupt where its row is damaged."""
     rows = sql(tx).all("change", user=scope.user, id=change_id)
     return _read(rows, None)[0] if rows else None
+
+
+def of_verb(tx: Transaction, scope: Scope, verb: str, ids: Iterable[str]) -> set[str]:
+    """Return those of the changes with these ids that are of a verb."""
+    rows = sql(tx).all("changes_of_verb", user=scope.user, verb=verb, ids=json.dumps(list(ids)))
+    return {str(row[0]) for row in rows}
 
 
 def every(tx: Transaction, scope: Scope) -> list[Change]:
@@ -105,7 +117,7 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
 def undoing(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> dict[str, str]:
     """Every change that undoes another, with the one that it undoes, oldest first; damaged rows as in `of_memory`."""
     changes = _read(sql(tx).all("undoing_changes", user=scope.user), damaged)
-    return {change.id: change.undoes for change in changes}
+    return {change.id: change.undoes for change in sorted(changes, key=lambda change: change.id)}
 
 
 def blank(tx: Transaction, scope: Scope, change: Change) -> None:

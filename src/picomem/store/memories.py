@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from picomem.clock import Micros
@@ -61,6 +61,23 @@ class ListFilter(NamedTuple):
     origin: str = ""
     tag: str = ""
     project: str = ""
+
+
+class Undecided(NamedTuple):
+    """A memory that may wait for a person's decision, without its words."""
+
+    id: str
+    known_from: Micros
+    is_candidate: bool
+    change_id: str
+
+
+class EntryLimit(NamedTuple):
+    """Which memories stand in a section of the index page: of an importance in [least, below), but for some kinds."""
+
+    least: float
+    below: float
+    other_kinds: tuple[Kind, ...] = ()
 
 
 class ListedPage(NamedTuple):
@@ -252,22 +269,133 @@ def listed(
     damaged: list[str],
 ) -> ListedPage:
     """A page of what is believed and true now, behind a place. `damaged` gets the damaged rows of this page."""
+    (page,) = _listed_pages(tx, scope, now, wanted, after, limit, (_BELIEVED,))
+    return ListedPage(_within(tx, scope, page.rows, damaged), page.last, page.behind)
+
+
+def listed_archived(
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    wanted: ListFilter,
+    after: ListPlace | None,
+    limit: int,
+    damaged: list[str],
+) -> ListedPage:
+    """The same of what is believed no longer, and of what has expired and waits to be archived."""
+    pages = _listed_pages(tx, scope, now, wanted, after, limit, (_ARCHIVED, _EXPIRED))
+    rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
+    behind = sum(page.behind for page in pages) + len(rows[limit:])
+    last = _list_place(rows[:limit][-1]) if rows else None
+    return ListedPage(_within(tx, scope, rows[:limit], damaged), last, behind)
+
+
+class _List(NamedTuple):
+    """The names of the statements that read a page of a list, and that count what is behind it."""
+
+    page: str
+    rest: str
+
+
+_BELIEVED = _List("listed_memories", "count_listed_memories")
+_ARCHIVED = _List("listed_archived", "count_listed_archived")
+_EXPIRED = _List("listed_expired", "count_listed_expired")
+
+
+class _RowsOfPage(NamedTuple):
+    rows: list[Row]
+    last: ListPlace | None
+    behind: int
+
+
+def _listed_pages(
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    wanted: ListFilter,
+    after: ListPlace | None,
+    limit: int,
+    lists: Sequence[_List],
+) -> list[_RowsOfPage]:
+    """Read a page of each of the lists, from the same place on."""
     values: dict[str, object] = {
+        **_reader(scope, now),
+        **wanted._asdict(),
+        "tag_in_json": json.dumps(wanted.tag, ensure_ascii=False),
+    }
+    pages: list[_RowsOfPage] = []
+    for page, rest in lists:
+        rows = sql(tx).all(page, **values, **_values(after or _BEFORE_ALL), limit=limit)
+        last = _list_place(rows[-1]) if rows else None
+        counted = None
+        if last is not None and len(rows) == limit:
+            counted = sql(tx).one(rest, **values, **_values(last), limit=_MOST)
+        pages.append(_RowsOfPage(rows, last, int(counted[0]) if counted else 0))
+    return pages
+
+
+def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
+    """Return the current memories that may contradict others, and these others; damaged rows are left out."""
+    linking = _whole(sql(tx).all("contradicting_memories", **_reader(scope, now)), scope, [])
+    others = believed(tx, scope, now, {target for memory in linking for target in memory.contradicts})
+    return list({memory.id: memory for memory in [*linking, *others.values()]}.values())
+
+
+def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
+    """Return the current memories that are candidates, or that came from tools, the web or others."""
+    rows = sql(tx).all("undecided_memories", **_reader(scope, now))
+    return [
+        Undecided(str(id_), int(known_from), source == Source.CAPTURED.value, str(change_id))
+        for id_, known_from, source, change_id in rows
+    ]
+
+
+def believed(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -> dict[str, Memory]:
+    """Return those of the memories that are current, by id; damaged rows are left out."""
+    rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
+    read = _whole(rows, scope, [])
+    return {memory.id: memory for memory in read if memory.current(now) and visible(memory.scope, scope)}
+
+
+def best_entries(
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    sections: Iterable[EntryLimit],
+    limit: int,
+    but: Collection[str],
+    damaged: list[str],
+) -> list[Memory]:
+    """Return the first `limit` memories of each section of the index page, unordered, without the ids in `but`.
+    Damaged rows are left out and put on `damaged`, and so are placeholders of rows that are lost."""
+    docs: set[int] = set()
+    for section in sections:
+        rows = sql(tx).all(
+            "best_entries",
+            **_reader(scope, now),
+            least=section.least,
+            below=section.below,
+            other_kinds=json.dumps(section.other_kinds),
+            limit=limit + len(but),
+        )
+        docs |= set([int(doc) for id_, doc in rows if id_ not in but][:limit])
+    return _within(tx, scope, _by_docs(tx, scope, sorted(docs)), damaged)
+
+
+def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
+    """Return how many memories of each kind may stand in the index page."""
+    return dict(sql(tx).all("count_entries", **_reader(scope, now)))
+
+
+def _reader(scope: Scope, now: Micros) -> dict[str, object]:
+    """The values of a statement on what is believed now, within a scope."""
+    return {
         "user": scope.user,
         "agent": scope.agent,
         "scope_project": scope.project,
         "session": scope.session,
         "now": now,
-        **wanted._asdict(),
-        "tag_in_json": json.dumps(wanted.tag, ensure_ascii=False),
     }
-    rows = sql(tx).all("listed_memories", **values, **_values(after or _BEFORE_ALL), limit=limit)
-    last = _list_place(rows[-1]) if rows else None
-    left_out = 0
-    if last is not None and len(rows) == limit:
-        counted = sql(tx).one("count_listed_memories", **values, **_values(last), limit=_MOST)
-        left_out = int(counted[0]) if counted else 0
-    return ListedPage(_within(tx, scope, rows, damaged), last, left_out)
 
 
 def at(
@@ -300,12 +428,13 @@ def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
 
 def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many of these wait to be confirmed."""
-    return dict(sql(tx).all("count_memories_from", user=scope.user, now=now, source=Source.CAPTURED.value))
+    return dict(sql(tx).all("count_candidates", user=scope.user, now=now, most=_MOST))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
     """Return how many memories are archived or have expired, damaged rows included."""
-    return len(_archived(tx, scope)) + len(_expired(tx, scope, now))
+    rows = [sql(tx).one("count_archived", user=scope.user), sql(tx).one("count_expired", user=scope.user, now=now)]
+    return sum(int(row[0]) for row in rows if row)
 
 
 def count_docs(tx: Transaction, scope: Scope) -> int:
@@ -559,6 +688,10 @@ def _names(stored: str) -> tuple[str, ...]:
 
 def _list_place(row: Row) -> ListPlace:
     return ListPlace(bool(row[11]), row[10], row[18], row[6], row[0], row[1])
+
+
+def _list_order(place: ListPlace) -> tuple[bool, float, int, str, str, int]:
+    return (not place.pinned, -place.importance, -place.known_from, place.key, place.id, place.version)
 
 
 def _values(place: ListPlace) -> dict[str, object]:

@@ -31,8 +31,9 @@ LISTS = {
     "docs": "bigint",
     "seqs": "bigint",
     "digests": 'text COLLATE "C"',
-    "identities": 'text COLLATE "C"',
     "ids": 'text COLLATE "C"',
+    "identities": 'text COLLATE "C"',
+    "other_kinds": 'text COLLATE "C"',
     "transcripts": 'text COLLATE "C"',
 }
 _TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}

@@ -3,13 +3,14 @@
     -- name: insert_memory
     INSERT INTO memories (…) VALUES (:user, …)
 
-A block that begins `-- part: NAME` is a fragment, inserted wherever a statement says `{NAME}`. A block that begins
-`-- everyone: NAME` is a statement over the rows of all users; every other statement takes a user.
+A block that begins `-- part: NAME` is a fragment, inserted wherever a statement or another fragment says `{NAME}`. A
+block that begins `-- everyone: NAME` is a statement over the rows of all users; every other statement takes a user.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -55,7 +56,12 @@ def load(database: str = "sqlite") -> dict[str, str]:
             if name in known:
                 raise ValueError(f"{path.name} says {name} a second time")
             known[name] = body.strip().rstrip(";")
-    return {name: _PART.sub(lambda m: parts[m.group(1)], body) for name, body in named.items()}
+    return {name: _whole(body, parts) for name, body in named.items()}
+
+
+def _whole(body: str, parts: Mapping[str, str]) -> str:
+    """A statement with its pieces."""
+    return _PART.sub(lambda match: _whole(parts[match.group(1)], parts), body)
 
 
 def _files(database: str) -> list[Path]:

@@ -97,6 +97,7 @@ STEPS = (
     Step(("0016",), added=Added("contacts", ("sender", "revoked_at"))),
     Step(("0017",)),
     Step(("0018",)),
+    Step(("0019",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

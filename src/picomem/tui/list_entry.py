@@ -12,6 +12,7 @@ from picomem.operations.presentations.wording import attributed, day, plural
 if TYPE_CHECKING:
     from picomem.operations.memory_views import MemoryView
     from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+    from picomem.operations.reviewing import WaitingView
     from picomem.operations.sessions import ListedSession
 
 
@@ -50,6 +51,36 @@ def memory_entry(view: MemoryView) -> ListEntry:
         aside=day(memory.said_at)[:10],
         text=attributed(memory.content, memory.origin),
         is_past=memory.archived,
+        memory=memory.id,
+        opens=("why", (("id", memory.id),)),
+    )
+
+
+_OR_STILL = " or still:"  # between the newer statement of a pair and the older one
+
+
+def review_entry(view: WaitingView) -> ListEntry:
+    """Something to decide; of two statements the newer one, with the older one below it."""
+    waiting = inert(view)
+    memory, older = waiting.memory, waiting.older
+    text = attributed(memory.content, memory.origin)
+    about = [memory.kind, *([memory.project] if memory.project else [])]
+    marks: tuple[tuple[int, int], ...] = ()
+    if older is not None:
+        section = "May contradict each other"
+        about.append(f"newer than {older.key}")
+        marks = ((len(text) + 1, len(text) + len(_OR_STILL)),)
+        text += f"{_OR_STILL} {attributed(older.content, older.origin)}"
+    else:
+        section = "Said in passing" if memory.is_candidate else "Not from you"
+    return ListEntry(
+        id=f"{memory.id} {older.id}" if older else memory.id,
+        title=memory.key,
+        about=" · ".join(about),
+        aside=day(memory.said_at)[:10],
+        text=text,
+        marks=marks,
+        section=section,
         memory=memory.id,
         opens=("why", (("id", memory.id),)),
     )

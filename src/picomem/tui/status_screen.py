@@ -12,6 +12,7 @@ from textual.widget import Widget
 from picomem.errors import PicomemError
 from picomem.tui.base_screen import BaseScreen
 from picomem.tui.detail_pane import DetailPane
+from picomem.tui.review_screen import ReviewScreen
 from picomem.tui.workspace import Workspace
 
 
@@ -22,7 +23,7 @@ class StatusScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "view('status')", "Status"),
         Binding("i", "view('index')", "Index"),
-        Binding("r", "view('review')", "Review"),
+        Binding("r", "review", "Review"),
         Binding("c", "view('changes')", "Changes"),
         Binding("d", "view('doctor')", "Doctor"),
     ]
@@ -43,6 +44,10 @@ class StatusScreen(BaseScreen):
         """Show the result of an operation."""
         self._shown = name
         self.reload()
+
+    def action_review(self) -> None:
+        """Show what waits for a decision."""
+        self.app.push_screen(ReviewScreen(self.workspace))
 
     def reload(self) -> None:
         """Run the operation again."""

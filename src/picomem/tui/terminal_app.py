@@ -23,6 +23,7 @@ from picomem.tui.search_screen import SearchScreen
 from picomem.tui.sessions_screen import SessionsScreen
 from picomem.tui.status_screen import StatusScreen
 from picomem.tui.timeline_screen import TimelineScreen
+from picomem.tui.typed_text import PasteRefused
 from picomem.tui.workspace import Workspace
 
 DARK = Theme(
@@ -102,6 +103,13 @@ class TerminalApp(App[int]):
         if action in _OF_A_SCREEN:
             return isinstance(self.screen, BaseScreen) and not isinstance(self.focused, Input | TextArea)
         return super().check_action(action, parameters)
+
+    def on_paste_refused(self, event: PasteRefused) -> None:
+        """Say why a text was not pasted: at the bottom of a screen; over a dialog, which has no line for it."""
+        if isinstance(self.screen, BaseScreen):
+            self.screen.note(event.reason)
+        else:
+            self.notify(event.reason, severity="warning", markup=False)
 
     async def action_go(self, mode: str) -> None:
         """Show a screen."""

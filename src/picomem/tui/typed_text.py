@@ -7,9 +7,12 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.events import Key, Paste
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from picomem.text.inert_text import streamed_for_terminal
+
+_MOST_PASTED = 200_000  # characters; each key in a line of a million would take a second
 
 
 class LineField(Input):
@@ -18,6 +21,8 @@ class LineField(Input):
     def _on_paste(self, event: Paste) -> None:
         event.prevent_default()
         event.stop()
+        if is_too_long(self, event.text):
+            return
         line = " ".join(streamed_for_terminal(event.text).split())
         self.replace(line, *self.selection)
 
@@ -33,8 +38,26 @@ class TextField(TextArea):
     async def _on_paste(self, event: Paste) -> None:
         event.prevent_default()
         event.stop()
+        if is_too_long(self, event.text):
+            return
         pasted = streamed_for_terminal(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         self.replace(pasted, *self.selection, maintain_selection_offset=False)
+
+
+class PasteRefused(Message):
+    """A text is too long to be pasted."""
+
+    def __init__(self, pasted: str) -> None:
+        self.reason = f"{len(pasted):,} characters are too many to paste; paste at most {_MOST_PASTED:,}."
+        super().__init__()
+
+
+def is_too_long(field: Widget, pasted: str) -> bool:
+    """Return whether a text is too long to be pasted, and let the program say so."""
+    if len(pasted) <= _MOST_PASTED:
+        return False
+    field.post_message(PasteRefused(pasted))
+    return True
 
 
 class MessageField(TextField):

@@ -1,4 +1,5 @@
-// On a wide window a link to one memory opens beside the list; on a narrow one it is a page.
+// On a wide window a link to one memory opens beside the list; on a narrow one it is a page. `data-opens="here"` is a link
+// of the memory's own page to itself.
 import { loaded } from "./regions.mjs";
 
 const wide = matchMedia("(min-width: 1100px)");
@@ -9,6 +10,7 @@ export function openInPane() {
     const link = event.target.closest("a[data-opens]");
     if (!link || !wide.matches || event.defaultPrevented) return;
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.closest("#detail")) return;
+    if (link.dataset.opens === "here") return;
     event.preventDefault();
     try {
       const fresh = await loaded(link.href);

@@ -1,5 +1,6 @@
 // The keyboard: `/` search, `j k` move, `enter` open, `g` and a letter go to a view. A view adds keys to its elements by
-// `data-key-here="e"`: of those in the item that has the focus, or else of those on the page, the first is clicked.
+// `data-key-here="e"`: of those in the item that has the focus or is the only one, or else of those on the page, the first
+// is clicked.
 import { closePane } from "./detail_pane.mjs";
 
 let isGoing = false; // `g` was pressed
@@ -18,7 +19,8 @@ function move(step) {
 }
 
 function clickHere(key) {
-  const item = document.activeElement.closest?.("[data-item]");
+  const all = items();
+  const item = document.activeElement.closest?.("[data-item]") ?? (all.length === 1 ? all[0] : null);
   const selector = `[data-key-here="${CSS.escape(key)}"]`;
   const target = item?.querySelector(selector) ?? [...document.querySelectorAll(selector)].find((one) => !one.closest("[data-item]"));
   target?.click();

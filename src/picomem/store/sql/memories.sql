@@ -69,20 +69,44 @@ WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > 
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id, version
 
--- part: listed_memories
--- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
--- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
+-- part: believed_now
+-- Of a scope.
 user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
   AND (valid_from <= :now OR valid_from <= known_from)
-  AND (expires_at IS NULL OR expires_at > :now)
-  AND (:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project))
+  AND (expires_at IS NULL OR expires_at > :now) AND {of_scope}
+
+-- part: of_scope
+(:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project))
   AND (:session = '' OR session IN ('', :session))
-  AND (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
+
+-- part: wanted_behind
+-- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
+-- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
+(:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project))
   AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
   AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
 ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
+
+-- part: listed_memories
+{believed_now} AND {wanted_behind}
+
+-- part: listed_archived
+-- The last version of what is believed no longer.
+user_id = :user AND known_to IS NOT NULL AND {last_unbelieved} AND {of_scope} AND {wanted_behind}
+
+-- part: last_unbelieved
+-- The condition on the version leads to the primary key, and not to all that is believed.
+NOT EXISTS (SELECT 1 FROM memories AS v
+    WHERE v.user_id = :user AND v.id = m.id AND v.version > 0 AND (v.version > m.version OR v.known_to IS NULL))
+
+-- part: listed_expired
+user_id = :user AND known_to IS NULL AND valid_to IS NULL AND expires_at <= :now AND {of_scope} AND {wanted_behind}
+
+-- part: undecided
+-- As the index memories_undecided has it.
+(source = 'captured' OR origin IN ('tool', 'web', 'other') OR related <> '[]')
 
 -- name: listed_memories
 SELECT {memory_columns} FROM memories WHERE {listed_memories}
@@ -90,6 +114,45 @@ SELECT {memory_columns} FROM memories WHERE {listed_memories}
 -- name: count_listed_memories
 -- Its limit keeps the order, and with it the index.
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
+
+-- name: listed_archived
+SELECT {memory_columns} FROM memories AS m WHERE {listed_archived}
+
+-- name: count_listed_archived
+SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE {listed_archived}) AS listed
+
+-- name: listed_expired
+SELECT {memory_columns} FROM memories WHERE {listed_expired}
+
+-- name: count_listed_expired
+SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_expired}) AS listed
+
+-- name: contradicting_memories
+-- Here and below the order leads to the index memories_undecided.
+SELECT {memory_columns} FROM memories WHERE {believed_now} AND {undecided} AND related LIKE '%contradicts:%'
+ORDER BY known_from DESC, id
+
+-- name: memories_by_id
+SELECT {memory_columns} FROM memories WHERE user_id = :user AND id IN (SELECT value FROM json_each(:ids))
+
+-- name: undecided_memories
+SELECT id, known_from, source, change_id FROM memories
+WHERE {believed_now} AND {undecided} AND (source = 'captured' OR origin IN ('tool', 'web', 'other'))
+ORDER BY known_from DESC, id
+
+-- name: best_entries
+-- Of a section of the index page, which leaves out the kinds of the others. The order of the index memories_listed
+-- begins alike; the condition on `pinned` leads to it.
+SELECT id, doc FROM memories
+WHERE {believed_now} AND source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
+  AND pinned <= 1 AND importance >= :least AND importance < :below
+  AND NOT (kind IN (SELECT value FROM json_each(:other_kinds)))
+ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
+
+-- name: count_entries
+SELECT kind, count(*) FROM memories
+WHERE {believed_now} AND source <> 'captured' AND origin NOT IN ('tool', 'web', 'other') AND pinned <= 1
+GROUP BY kind ORDER BY kind
 
 -- name: newest_keys
 SELECT key, agent, project, session FROM memories
@@ -104,9 +167,15 @@ ORDER BY id, version
 
 -- name: archived_memories
 SELECT {memory_columns} FROM memories AS m
-WHERE user_id = :user AND version = (SELECT max(version) FROM memories AS v WHERE v.user_id = :user AND v.id = m.id)
-  AND NOT EXISTS (SELECT 1 FROM memories AS o WHERE o.user_id = :user AND o.id = m.id AND o.known_to IS NULL)
+WHERE user_id = :user AND known_to IS NOT NULL AND {last_unbelieved}
 ORDER BY id
+
+-- name: count_archived
+SELECT count(*) FROM memories AS m WHERE user_id = :user AND known_to IS NOT NULL AND {last_unbelieved}
+
+-- name: count_expired
+SELECT count(*) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND valid_to IS NULL AND expires_at <= :now
 
 -- name: expired_memories
 SELECT {memory_columns} FROM memories
@@ -117,15 +186,18 @@ ORDER BY id, version
 SELECT {memory_columns} FROM memories WHERE user_id = :user ORDER BY id, version
 
 -- name: count_memories
+-- The condition on `pinned` leads to the index memories_listed, which has all that is read.
 SELECT kind, count(*) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+WHERE user_id = :user AND known_to IS NULL AND pinned <= 1 AND (valid_to IS NULL OR valid_to > :now)
   AND (expires_at IS NULL OR expires_at > :now)
 GROUP BY kind ORDER BY kind
 
--- name: count_memories_from
-SELECT kind, count(*) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
-  AND (expires_at IS NULL OR expires_at > :now) AND source = :source
+-- name: count_candidates
+SELECT kind, count(*) FROM (
+    SELECT kind FROM memories
+    WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+      AND (expires_at IS NULL OR expires_at > :now) AND {undecided} AND source = 'captured'
+    ORDER BY known_from DESC, id LIMIT :most) AS candidates
 GROUP BY kind ORDER BY kind
 
 -- name: insert_change
@@ -141,6 +213,9 @@ id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
 -- name: change
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
 
+-- name: changes_of_verb
+SELECT id FROM changes WHERE user_id = :user AND verb = :verb AND id IN (SELECT value FROM json_each(:ids))
+
 -- name: changes_of_idempotency_key
 SELECT {change_columns} FROM changes WHERE user_id = :user AND idempotency_key = :key ORDER BY id
 
@@ -148,6 +223,12 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND idempotency_key =
 SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id
 
 -- name: latest_changes
+SELECT {change_columns} FROM changes WHERE user_id = :user AND id < :before
+  AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb)
+ORDER BY id DESC LIMIT :limit
+
+-- name: latest_changes_between
+-- Apart from the other, which would read all changes by their times. The first condition leads to the times.
 SELECT {change_columns} FROM changes WHERE user_id = :user AND (:before = '' OR id < :before)
   AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb) AND at >= :since AND at < :until
 ORDER BY id DESC LIMIT :limit

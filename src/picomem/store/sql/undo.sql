@@ -8,7 +8,8 @@ SELECT DISTINCT run FROM changes WHERE user_id = :user AND run >= :from AND run 
 SELECT {change_columns} FROM changes WHERE user_id = :user AND run = :run ORDER BY id
 
 -- name: undoing_changes
-SELECT {change_columns} FROM changes WHERE user_id = :user AND undoes <> '' ORDER BY id
+-- Unordered: to have them in order of their ids, SQLite reads all changes of the user by that order.
+SELECT {change_columns} FROM changes WHERE user_id = :user AND undoes <> ''
 
 -- name: closing_changes
 SELECT version, closed_by FROM memories WHERE user_id = :user AND id = :id AND closed_by IS NOT NULL

@@ -1,0 +1,76 @@
+"""What waits for a person's decision, decided at the terminal: each decision is one change, which `u` takes back."""
+
+from __future__ import annotations
+
+import pytest
+from tests.memory.test_doubts import NEW, OLD
+from tests.tui.driving import LARGE, SMALL, Person, at_the_terminal
+
+from picomem.engine.engine import Engine
+from picomem.operations.table import operation
+from picomem.tui.entry_list import EntryList
+
+
+@pytest.fixture
+def doubtful(engine: Engine) -> Engine:
+    """Two statements that may contradict each other, and a memory from the web."""
+    engine.remember(OLD, key="queue_old")
+    engine.remember(NEW, key="queue_new")
+    engine.remember("The vendor page says that port 5433 is blocked", key="vendor_port", origin="web")
+    return engine
+
+
+def believed(engine: Engine) -> set[str]:
+    return {memory.key for memory in engine.memories()}
+
+
+def waiting(engine: Engine) -> int:
+    verb = operation("review")
+    return len(verb.call(engine, verb.request(untrusted=True)).waiting)
+
+
+@pytest.mark.requirement("X3")
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
+@pytest.mark.parametrize(
+    ("key", "gone"), [("y", ""), ("m", "queue_old"), ("s", "queue_old"), ("x", "queue_new")], ids=str
+)
+def test_a_pair_is_decided_by_a_key_in_one_change_and_taken_back(
+    doubtful: Engine, size: tuple[int, int], key: str, gone: str
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("escape", "6", "r")
+        assert "2 decisions to make" in person.text
+        assert "newer than queue_old" in person.text
+        assert "or still: " in person.text
+        before = len(doubtful.changes(100))
+        await person.press(key)
+        assert "1 decision to make" in person.text
+        assert person.note.startswith("queue_") and person.note.endswith("u undoes it.")
+        assert len(doubtful.changes(100)) == before + 1
+        assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"} - {gone}
+        await person.press("u")
+        assert "2 decisions to make" in person.text
+        assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"}
+
+    at_the_terminal(doubtful, story, size)
+
+
+@pytest.mark.requirement("X3")
+def test_what_came_from_others_is_kept_or_discarded_and_neither_merged_nor_superseded(doubtful: Engine) -> None:
+    async def story(person: Person) -> None:
+        await person.press("escape", "6", "r", "j")
+        chosen = person.app.screen.query_one(EntryList).chosen
+        assert chosen and chosen.title == "vendor_port"
+        assert "m Merge" not in person.text and "s Supersede" not in person.text
+        await person.press("m", "s")
+        assert waiting(doubtful) == 2
+        await person.press("x")
+        assert believed(doubtful) == {"queue_old", "queue_new"}
+        await person.press("u", "j", "y")
+        assert (waiting(doubtful), believed(doubtful)) == (1, {"queue_old", "queue_new", "vendor_port"})
+        await person.press("s")
+        assert "Nothing waits for a decision." in person.text
+        await person.press("escape")
+        assert "memories" in person.text and "Review" in person.lines[-1]
+
+    at_the_terminal(doubtful, story)
