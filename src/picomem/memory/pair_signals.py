@@ -263,7 +263,6 @@ def _of_meaning(signals: dict[str, float], old: str, new: str, gone: list[str], 
     if (gone or came) and not is_cjk(old + new):
         written = worded_terms(old) | worded_terms(new)
         most = max(_lexicon.says(written.get(term, term)) for term in [*gone, *came])
-        signals["~what differs says"] = most / 2
         signals["what differs says little"] = float(most < _LITTLE)
     if not gone or not came:
         return
