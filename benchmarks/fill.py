@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 ASKER = "user-0"
+PROJECT = "made-up"
+FOLDER = f"/made-up/{PROJECT}"  # of its sessions
 _SEED = 7
 _START = parse_iso("2023-01-01")
 _TALK = 40  # episodes of a transcript at most
@@ -118,7 +120,8 @@ def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:
             texts = [prose.text(topic) for _ in range(min(_TALK, own - first))]
             user = f"user-{number}"
             path = f"/made-up/{user}/{first}.jsonl"
-            yield _Talk(user, Transcript(id=new_id(), host="plain", path=path, session=path), texts, first)
+            transcript = Transcript(id=new_id(), host="plain", path=path, session=path, project=PROJECT, cwd=FOLDER)
+            yield _Talk(user, transcript, texts, first)
 
 
 def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
