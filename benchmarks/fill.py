@@ -24,7 +24,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import episodes, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class Talk:
+    """Episodes of one transcript of a user."""
+
     user: str
     transcript: Transcript
     texts: list[str]
@@ -85,15 +87,15 @@ def fill(
     prose = Prose(_SEED)
     asked = {number * own // questions for number in range(questions)}
     told: dict[int, str] = {}
-    talks = _talks(prose, own, users)
+    talks = talks_of(prose, own, users)
     plain = Fts5(filled.plain, shared=users > 1)
     with closing(SqliteConnector(filled.store)) as connector, closing(plain):
-        directions = _directions(model.dimensions)
+        directions = directions_of(model.dimensions)
         done = 0
         while batch := list(islice(talks, _TALKS)):
             with connector.write(EVERYONE) as tx:
                 for talk in batch:
-                    _put(tx, talk, model, directions)
+                    put_talk(tx, talk, model, directions)
             for talk in batch:
                 plain.add(talk.texts, talk.user)
                 if talk.user == ASKER:
@@ -108,12 +110,13 @@ def fill(
 def tell(connector: SqliteConnector, model: Model, text: str) -> None:
     """One more episode of the asker's, in a transcript of its own."""
     path = f"/made-up/{ASKER}/{new_id()}.jsonl"
-    talk = _Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
+    talk = Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
     with connector.write(Scope(ASKER)) as tx:
-        _put(tx, talk, model, _directions(model.dimensions))
+        put_talk(tx, talk, model, directions_of(model.dimensions))
 
 
-def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:
+def talks_of(prose: Prose, own: int, users: int) -> Iterator[Talk]:
+    """The talks of so many users with `own` episodes each."""
     for first in range(0, own, _TALK):
         for number in range(users):
             topic = prose.topic()
@@ -121,10 +124,11 @@ def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:
             user = f"user-{number}"
             path = f"/made-up/{user}/{first}.jsonl"
             transcript = Transcript(id=new_id(), host="plain", path=path, session=path, project=PROJECT, cwd=FOLDER)
-            yield _Talk(user, transcript, texts, first)
+            yield Talk(user, transcript, texts, first)
 
 
-def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
+def put_talk(tx: Transaction, talk: Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
+    """Store a talk, with a vector of each episode."""
     scope = Scope(talk.user)
     episodes.put_transcript(tx, scope, talk.transcript)
     for number, text in enumerate(talk.texts):
@@ -133,7 +137,7 @@ def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.nda
         vector_rows.put(tx, scope, "episode", model.name, stored.doc, scale, vector)
 
 
-def _episode(talk: _Talk, number: int, text: str) -> Episode:
+def _episode(talk: Talk, number: int, text: str) -> Episode:
     at = _START + talk.first // _TALK * DAY + number * MINUTE
     return Episode(
         id=new_id(),
@@ -154,7 +158,7 @@ def _episode(talk: _Talk, number: int, text: str) -> Episode:
     )
 
 
-def _directions(dimensions: int) -> Iterator[np.ndarray]:
+def directions_of(dimensions: int) -> Iterator[np.ndarray]:
     """Random unit vectors, without end."""
     import numpy as np
 

@@ -24,8 +24,8 @@ from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
+from picomem.operations.recall_views import AnswerView
 from picomem.operations.table import operation
-from picomem.operations.views import AnswerView
 from picomem.policy.gate import judge
 from picomem.runtime import Runtime
 from picomem.settings import Settings
@@ -114,7 +114,7 @@ class _Trials:
             return _writes(engine, text)
 
     def comes_back(self, source: str, told: Told, wrapped: Callable[[Engine, AnswerView, Told], str]) -> bool:
-        """Whether anything is written when what recall says is offered again."""
+        """Return whether anything is written when what recall says is offered again."""
         with self._copy(source) as engine:
             recall = operation("recall")
             answer = recall.call(engine, recall.request(query=told.text, limit=3))
@@ -144,7 +144,7 @@ class _Trials:
 
 
 def _writes(engine: Engine, text: str) -> bool:
-    """Whether a memory, or a version of one, comes of an agent's offer."""
+    """Return whether a memory, or a version of one, comes of an agent's offer."""
     before = {(memory.id, memory.version) for memory in engine.memories()}
     try:
         engine.remember(text, origin="agent")

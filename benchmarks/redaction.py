@@ -104,7 +104,8 @@ def share_caught(
 
 
 def is_gone(redacted: Redacted, secret: str) -> bool:
-    """Whether the secret can no longer be read in what is left, however it was hidden; of a long one neither half."""
+    """Return whether the secret can no longer be read in what is left, however it was hidden; of a long one neither
+    half."""
     left = redacted.text
     for finding in redacted.findings:
         left = left.replace(finding.mark, "\n")
@@ -115,7 +116,7 @@ def is_gone(redacted: Redacted, secret: str) -> bool:
 
 
 def changes(redactor: Redactor, line: str, drawings: int = _BENIGN_DRAWINGS) -> bool:
-    """Whether any drawing of a benign line is changed."""
+    """Return whether any drawing of a benign line is changed."""
     texts = (fill(line, random.Random(number)) for number in range(drawings))
     return any(redactor.redact(text).text != text for text in texts)
 

@@ -36,7 +36,7 @@ from benchmarks.servers import ChromaServer, PicomemServer, Server, ServerFailed
 from picomem.app import open_engine, open_runtime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 
 _ASKS_FOR_A_WRITE = 4
@@ -254,7 +254,7 @@ async def _load(server: Server, questions: Sequence[str], effort: Effort) -> tup
 
 
 def _lost(store: Path, written: Sequence[tuple[int, str]]) -> int:
-    """How many of the memories are not there, looked for in a process that has never seen them."""
+    """Return how many of the memories are not there, looked for in a process that has never seen them."""
     texts: dict[int, set[str]] = {}
     for user, text in written:
         texts.setdefault(user, set()).add(text)

@@ -66,7 +66,7 @@ class InjectionStore:
         return self._runtime.engine(scope=Scope("local", project=project))
 
     def helps(self, hit: Hit, prompt: Prompt) -> bool:
-        """Whether a hit is one of the entries that help, or holds one of those turns."""
+        """Return whether a hit is one of the entries that help, or holds one of those turns."""
         if self._ids.get(hit.id) in prompt.answers:
             return True
         first, last = hit.turns or (0, -1)

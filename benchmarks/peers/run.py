@@ -152,7 +152,8 @@ def _made_up(size: int, questions: int) -> tuple[list[str], list[str]]:
 
 
 def _added(talk: Talk, texts: Sequence[str], name: str, bounds: Bounds, tell: Telling) -> tuple[int, Time]:
-    """How many of them got in, in the minutes that there are, and the time that it took until they can be found."""
+    """Return how many of them got in, in the minutes that there are, and the time that it took until they can be
+    found."""
     times: list[Time] = []
     done = 0
     while done < len(texts) and sum(passed for passed, _ in times) < bounds.minutes * 60:

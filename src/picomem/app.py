@@ -1,4 +1,4 @@
-"""The one place that wires: a runtime from settings, database, embedder and clock, and an engine from the runtime."""
+"""The composition root: makes a runtime from settings, database, embedder and clock, and an engine from the runtime."""
 
 from __future__ import annotations
 
@@ -97,46 +97,43 @@ def open_runtime(
     """
     chosen = settings or load()
     named = str(path) if path is not None else paths.named_store(chosen.data.database)
+    snapshot = None
     if paths.is_server(named):
-        return _open_server(
-            named, chosen, embedder, clock, create=create, without_store=without_store, late=late, weights=weights
-        )
-    database = paths.database_path(chosen.data.dir, named)
+        place, opened = paths.without_password(named), _server_opener(named, chosen, create=create)
+        open_store = None
+    else:
+        database = paths.database_path(chosen.data.dir, named)
+        if path is None and not late and _is_there(database.parent / "sessions.json"):
+            snapshot = database.parent / "sessions.json"
+        place, opened = str(database), _file_opener(database, create=create or snapshot is not None, named=bool(named))
+        open_store = SqliteConnector
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
-    snapshot = database.parent / "sessions.json"
-    waiting = path is None and not late and _is_there(snapshot)
-
-    def opened() -> Connector:
-        if not create and not waiting:
-            check_exists(database, named=bool(named))
-        return SqliteConnector(database)
-
+    has_notes = bool(chosen.notes.paths or chosen.notes.extra_paths)
     runtime = Runtime(
-        _connector(str(database), opened, late=late, without_store=without_store and _has_notes(chosen)),
+        _connector(place, opened, late=late, without_store=without_store and has_notes),
         chosen,
         embedder=model,
         lexicon=_lexicon() if model is not None else None,
         clock=clock,
         zone=zone,
         weights=weights,
-        open_store=SqliteConnector,
+        open_store=open_store,
     )
-    if waiting:
+    if snapshot is not None:
         _take_over_snapshot(runtime.engine(), snapshot)
     return runtime
 
 
-def _open_server(
-    address: str,
-    settings: Settings,
-    embedder: str | Embedder | None,
-    clock: Clock,
-    *,
-    create: bool,
-    without_store: bool,
-    late: bool,
-    weights: Weights,
-) -> Runtime:
+def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], Connector]:
+    def opened() -> Connector:
+        if not create:
+            check_exists(database, named=named)
+        return SqliteConnector(database)
+
+    return opened
+
+
+def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
     try:
         from picomem.store.postgres import PostgresConnector
     except ModuleNotFoundError as error:
@@ -145,26 +142,7 @@ def _open_server(
         raise InvalidInput(
             f"A store on PostgreSQL needs {error.name}; install it with: pip install 'picomem[postgres]'"
         ) from None
-    zone, model = zone_of(settings), _embedder(embedder or settings.recall.embedder, settings)
-
-    def opened() -> Connector:
-        return PostgresConnector(address, create=create, partitions=settings.data.partitions)
-
-    return Runtime(
-        _connector(
-            paths.without_password(address), opened, late=late, without_store=without_store and _has_notes(settings)
-        ),
-        settings,
-        embedder=model,
-        lexicon=_lexicon() if model is not None else None,
-        clock=clock,
-        zone=zone,
-        weights=weights,
-    )
-
-
-def _has_notes(settings: Settings) -> bool:
-    return bool(settings.notes.paths or settings.notes.extra_paths)
+    return lambda: PostgresConnector(address, create=create, partitions=settings.data.partitions)
 
 
 def _is_there(path: Path) -> bool:
@@ -211,7 +189,7 @@ def check_exists(database: Path, *, named: bool) -> None:
             "`picomem remember TEXT` stores a statement."
         ) from None
     except OSError:
-        return  # whoever opens it will say it better
+        return  # opening it gives a better message
 
 
 def _connector(name: str, opened: Callable[[], Connector], *, late: bool, without_store: bool) -> Connector:
@@ -237,7 +215,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 
 def _lexicon() -> Lexicon:
-    """What words mean. Who wants no vectors wants no numpy either, which it needs."""
+    """Return the lexicon; None without vectors, because the lexicon needs numpy."""
     from picomem.models.static_words import Lexicon
 
     return Lexicon()

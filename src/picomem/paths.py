@@ -1,7 +1,7 @@
-"""Where picomem keeps its files, how private they are (folders 0700, files 0600), and how named files are opened.
+"""The locations of picomem's files, their modes (folders 0700, files 0600), and the safe opening of named files.
 
 Every file that a user or a setting names is opened by `open_regular` or read by `read_regular`: regular files only, so
-that no device is read without end and no pipe is waited for.
+that reading never blocks on a pipe or continues for ever on a device.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def database_path(folder: str = "", named: str = "") -> Path:
 
 
 def is_server(text: str) -> bool:
-    """Whether a store is named by the address of a server."""
+    """Return whether a store is named by the address of a server."""
     return text.startswith(_SERVER)
 
 
@@ -147,13 +147,13 @@ def status_of(path: Path) -> os.stat_result | None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder. Raises InvalidInput where that cannot be told."""
+    """Return whether a path leads to a folder. Raises InvalidInput where that cannot be told."""
     status = status_of(path)
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a path leads to a regular file. Raises InvalidInput where that cannot be told."""
+    """Return whether a path leads to a regular file. Raises InvalidInput where that cannot be told."""
     status = status_of(path)
     return status is not None and stat.S_ISREG(status.st_mode)
 
@@ -219,7 +219,8 @@ def open_databases() -> list[Path]:
 
 
 def open_database_suffix(path: Path) -> str | None:
-    """Which file of a database that this process has open a path leads to: one of the endings given to `hold_database`.
+    """Return which file of a database that this process has open a path leads to: one of the endings given to
+    `hold_database`.
 
     None where it leads to none of them. Raises InvalidInput where that cannot be told.
     """
@@ -295,7 +296,7 @@ def _check_regular(path: Path, status: os.stat_result) -> None:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Why a path could not be used, as the end of a sentence."""
+    """Return why a path could not be used, as the end of a sentence."""
     if not isinstance(error, OSError):  # NUL, or a character that no file name can hold
         return "no file can have such a name"
     if error.errno == errno.ENAMETOOLONG:

@@ -1,10 +1,11 @@
-"""Settings: one TOML file, environment variables over it, and an option of a command over both.
+"""Settings: one TOML file, overridden by environment variables, overridden by the options of a command.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
 variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
-variable are written as in `PATH`. An unknown key or a value of the wrong kind is an error that says what was meant.
+variable are written as in `PATH`. An unknown key or a value of the wrong type is an error that suggests the right one.
 
-Standard dataclasses and `tomllib` do it: pydantic-settings would cost each command, a hook's among them, 170 ms.
+This uses standard dataclasses and `tomllib`, because pydantic-settings would cost each command, including those of
+hooks, 170 ms.
 """
 
 from __future__ import annotations
@@ -228,9 +229,9 @@ class ServerSettings:
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
-    farewell_secs: int = _setting(10, "seconds to finish what was begun when the server is told to end")
+    farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
     sockets: int = _setting(64, "maximum number of web sockets of one token")
-    connections: int = _setting(512, "maximum number of connections, whoever has them")
+    connections: int = _setting(512, "maximum number of connections, over all callers")
     head_secs: int = _setting(10, "seconds in which the line and the headers of a request must have come")
     body_secs: int = _setting(20, "seconds in which the body of a request must have come")
     log_format: str = _setting("json", '"json" (a JSON object a line) or "text"')
@@ -382,7 +383,8 @@ def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Setti
 
 
 def settings_file(env: Mapping[str, str] = os.environ) -> Path:
-    """Where the settings of this process stand; there need be no file. Raises InvalidInput for what is no path."""
+    """Return where the settings of this process stand; there need be no file. Raises InvalidInput for what is no
+    path."""
     return paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else paths.data_dir() / "config.toml"
 
 
@@ -408,11 +410,14 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:
     """`PICOMEM_INDEX_BUDGET=900` as `{"index": {"budget": "900"}}`; variables that name no table are not settings."""
+    ours = {variable: value for variable, value in env.items() if variable.startswith("PICOMEM_")}
     tables: dict[str, Any] = {}
-    for name in TABLES.values():
+    for name in TABLES.values() if ours else ():
         prefix = f"PICOMEM_{name.upper().replace('.', '_')}_"
         values = {
-            variable.removeprefix(prefix).lower(): env[variable] for variable in env if variable.startswith(prefix)
+            variable.removeprefix(prefix).lower(): value
+            for variable, value in ours.items()
+            if variable.startswith(prefix)
         }
         if name == "whatsapp":
             values = _with_nested_accounts(values)
@@ -454,7 +459,7 @@ def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Sett
             if key not in accounts
         }
         chosen[field_name] = replace(table, **parsed, **accounts)
-    return replace(settings, **chosen)
+    return replace(settings, **chosen) if chosen else settings  # a new one is checked anew
 
 
 def _with_accounts(accounts: tuple[WhatsAppSettings, ...], tables: object, where: str) -> tuple[WhatsAppSettings, ...]:

@@ -24,12 +24,12 @@ from tests.consolidation.conftest import (
 )
 from tests.sqlite_file import connection_of
 
-from picomem import distillation
+from picomem import consolidation_runner
 from picomem.clock import DAY, MINUTE
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.memory import lease
-from picomem.models.extractive import Extractive
+from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.models.generator import Fact
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.session import Session, ToolCall
@@ -175,7 +175,7 @@ def test_where_nobody_has_anything_to_say_the_raw_messages_are_kept_without_thei
     session = begun(
         memory, said("user", "🛶 🛶 🛶"), said("assistant", "…"), *[said("user", "🛶"), said("assistant", "!!")] * 2
     )
-    done = consolidate(memory, Extractive(), session.id)
+    done = consolidate(memory, ExtractiveGenerator(), session.id)
     assert done.runs[0].generator == "raw"
     (entry,) = memory.timeline()
     assert entry.text.startswith("[2026-05-01 00:00] [RAW] user: 🛶 🛶 🛶")
@@ -235,7 +235,7 @@ def test_memory_that_is_off_consolidates_only_when_a_person_asks(open_engine) ->
 
 def test_what_the_user_asks_to_be_remembered_needs_no_model(memory: Engine) -> None:
     session = begun(memory, said("user", "Remember that releases go out on Tuesdays."), said("assistant", "Noted."))
-    consolidate(memory, Extractive(), session.id, force=True)
+    consolidate(memory, ExtractiveGenerator(), session.id, force=True)
     (stored,) = memory.memories()
     assert (stored.content, stored.origin, stored.kind) == ("Releases go out on Tuesdays", Origin.USER, Kind.FACT)
 
@@ -252,7 +252,7 @@ def test_what_was_forgotten_since_does_not_come_back(memory: Engine) -> None:
 
 
 def test_a_session_that_changed_while_the_model_was_asked_is_left_alone(memory: Engine, talk: Session) -> None:
-    generator = Scripted([proposal(PORT)], meanwhile=lambda: consolidate(memory, Extractive(), talk.id))
+    generator = Scripted([proposal(PORT)], meanwhile=lambda: consolidate(memory, ExtractiveGenerator(), talk.id))
     done = consolidate(memory, generator, talk.id)
     assert done.state == "overtaken"
     assert len(memory.timeline()) == 1
@@ -266,7 +266,9 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
 
     def meanwhile() -> None:
         states.extend(consolidate(memory, other, session.id, force=True).state for session in (talk, second))
-        states.extend(outcome.state for outcome in anyio.run(partial(distillation.consolidate_due, memory, other)))
+        states.extend(
+            outcome.state for outcome in anyio.run(partial(consolidation_runner.consolidate_due, memory, other))
+        )
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=meanwhile), talk.id)
     assert states == ["busy"] * 3
@@ -303,7 +305,7 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
     async def interrupted() -> None:
         with anyio.CancelScope() as scope:
             slow = Scripted([proposal(PORT)], meanwhile=lambda: anyio.from_thread.run_sync(scope.cancel))
-            await distillation.consolidate(memory, slow, talk.id)
+            await consolidation_runner.consolidate(memory, slow, talk.id)
 
     anyio.run(interrupted)
     assert memory.timeline() == []
@@ -323,7 +325,7 @@ def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memo
 
 def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memory: Engine, talk: Session) -> None:
     begun(memory, *TALK[:2])
-    done = anyio.run(distillation.consolidate_due, memory, Scripted([proposal()]))
+    done = anyio.run(consolidation_runner.consolidate_due, memory, Scripted([proposal()]))
     assert [(outcome.session, outcome.state) for outcome in done] == [(talk.id, "done")]
 
 

@@ -43,7 +43,7 @@ def commands() -> list[list[str]]:
     for path in DEPLOY.iterdir():
         text = path.read_text("utf-8").replace("\\\n#", "")
         for line in re.findall(r"(?:/bin/picomem|picomem picomem) ((?!&&).+)$", text, re.MULTILINE):
-            lines.append(shlex.split(line))
+            lines.append(shlex.split(line, comments=True))
     entry, start = (json.loads(value) for value in re.findall(r"^(?:ENTRYPOINT|CMD) (.+)$", CONTAINER, re.MULTILINE))
     assert entry == ["picomem"]
     return [*lines, start]
@@ -56,7 +56,7 @@ def test_a_command_is_one_that_the_program_takes(words: list[str]) -> None:
 
 
 def test_there_are_as_many_commands_as_files_start() -> None:
-    assert {words[0] for words in commands()} == {"serve", "backup", "token"}
+    assert {words[0] for words in commands()} == {"serve", "backup", "token", "open"}
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
@@ -95,11 +95,13 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
 
 
 def test_the_container_takes_the_wheel_and_the_extra_and_asks_an_address_that_needs_no_token() -> None:
-    assert ".envs/dist/*.whl" in CONTAINER
+    assert "\nCOPY picomem-*.whl " in CONTAINER
+    assert "make wheel && podman build --file deploy/Containerfile --tag picomem .envs/dist\n" in CONTAINER
     assert "--out-dir .envs/dist" in (ROOT / "Makefile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    (extra,) = re.findall(r"\$\{wheel\}\[(\w+)\]", CONTAINER)
-    assert extra in project["optional-dependencies"]
+    extras = [name for line in re.findall(r"\bEXTRAS=([\w,]+)", CONTAINER) for name in line.split(",")]
+    assert {"server", "agent"} == set(extras) <= set(project["optional-dependencies"])
+    assert '"${wheel}[${EXTRAS}]"' in CONTAINER
     assert "USER picomem" in CONTAINER
     (check,) = re.findall(r"^HEALTHCHECK CMD (.+)$", CONTAINER, re.MULTILINE)
     program = json.loads(check)[2]

@@ -1,12 +1,12 @@
-"""WhatsApp over Meta's Cloud API: its webhooks read, its messages made and sent.
+"""WhatsApp over Meta's Cloud API: reads webhooks, builds and sends messages.
 
-A webhook carries messages, or statuses of messages that were sent; statuses are not messages. A sender has a phone
-number (`from`), a business-scoped id (`from_user_id`), or both, and either may be missing. What is no text has its
-caption, or nothing. sessions/sender_identity.py decides which user a sender is. A message of the type `system` says
-that a sender has another number, and with it another business-scoped id.
+A webhook carries messages, or statuses of sent messages. A sender has a phone number (`from`), a business-scoped id
+(`from_user_id`), or both. For a message that is not text, only its caption is read. sessions/sender_identity.py decides
+which user a sender is. A message of the type `system` reports that a sender has a new number, and with it a new
+business-scoped id.
 
-The API has no key that makes a request happen once. `biz_opaque_callback_data` comes back in the statuses of a message,
-so a message whose sending was interrupted is known to have gone out when its status comes.
+The API has no idempotency key. `biz_opaque_callback_data` comes back in the statuses of a message, so the status shows
+that a message was sent although its sending was interrupted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.endpoint import checked_url
+from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
@@ -48,7 +48,7 @@ _LONGEST_REASON = 200
 
 @dataclass(frozen=True, slots=True)
 class SendStatus:
-    """What became of a message that was sent; `problem` is empty unless it failed."""
+    """The delivery status of a sent message; `problem` is empty unless it failed."""
 
     message_id: str
     native_id: str
@@ -70,7 +70,7 @@ def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettin
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
+    """Return whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
     expected = "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
 
@@ -141,7 +141,7 @@ def changes_in(payload: Mapping[str, Any], settings: WhatsAppSettings) -> list[C
 
 
 def is_named(text: str, names: Iterable[str]) -> bool:
-    """Whether a text calls one of the names."""
+    """Return whether a text calls one of the names."""
     return any(re.search(rf"(?<!\w)@?{re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names if name)
 
 
@@ -160,7 +160,7 @@ def document_of(message: ChannelMessage) -> dict[str, Any]:
 
 
 def delivery_of(status: int, body: Any, retry_after: str = "") -> Delivery:
-    """What an answer of the API says about a message."""
+    """Read the delivery of a message from an answer of the API."""
     body = body if isinstance(body, dict) else {}
     if 200 <= status < 300:
         native_id = next((str(sent.get("id") or "") for sent in _objects(body.get("messages"))), "")
@@ -222,7 +222,7 @@ class WhatsAppAccount:
 
 
 def _values(payload: Mapping[str, Any], phone_number_id: str) -> list[Mapping[str, Any]]:
-    """What happened on our phone number."""
+    """Return the events on our phone number."""
     values = []
     for entry in _objects(payload.get("entry")):
         for change in _objects(entry.get("changes")):

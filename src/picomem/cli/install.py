@@ -1,4 +1,4 @@
-"""`picomem install` and `picomem uninstall`: set up the hosts of this machine to use picomem, and take that back."""
+"""`picomem install` and `picomem uninstall`: configure the hosts of this machine to use picomem, and revert that."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _hosts_here(machine: Machine, reach: Any) -> list[Host]:
 
 
 def _may_change(plans: Sequence[HostPlan], chosen: argparse.Namespace, question: str, declined: str) -> bool:
-    """Whether to change the files: not for a dry run, and hosts that nobody named are asked about first.
+    """Return whether to change the files: not for a dry run, and hosts that nobody named are asked about first.
 
     Raises InvalidInput where nobody can be asked.
     """
@@ -121,7 +121,7 @@ def _may_change(plans: Sequence[HostPlan], chosen: argparse.Namespace, question:
 
 
 def _is_asked(plans: Sequence[HostPlan], chosen: argparse.Namespace) -> bool:
-    """Whether the person is asked before anything changes."""
+    """Return whether the person is asked before anything changes."""
     return not (chosen.yes or chosen.hosts) and any(plan.is_change for plan in plans)
 
 

@@ -1,7 +1,7 @@
-"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network.
+"""`picomem mcp` serves the store to one agent over stdin and stdout; `picomem serve` serves it to many over a network.
 
-The engine and the protocols are loaded when a server starts, because `picomem --help` reads the options here: MCP alone
-takes a second and a half of processor time.
+The engine and the protocols are loaded when a server starts, because `picomem --help` imports this module for its
+options, and MCP alone takes 1.5 s of processor time to import.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
-from picomem.paths import database_path, named_path, private_umask
-from picomem.records.caller import OWN_DATA, PURGE, Caller
-from picomem.settings import LOG_FORMATS, Settings, load
+from picomem.paths import private_umask
+from picomem.records.caller import GLOBAL, OWN_DATA, PURGE, Caller
+from picomem.settings import LOG_FORMATS, load
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.runtime import Runtime
 
-EVERYTHING_OWN = OWN_DATA | {PURGE}  # what a person at the machine may do with their own memory
+# What a person at the machine may do with their own memory, and with the whole store as far as it was granted to them.
+EVERYTHING_OWN = OWN_DATA | {PURGE} | GLOBAL
 _FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
 
 
@@ -36,7 +37,7 @@ def run_mcp(chosen: argparse.Namespace) -> int:
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
     """The options of `picomem serve`."""
-    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: server.host, 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
     parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
     parser.add_argument(
@@ -44,9 +45,19 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_OWN, opens_browser: bool = False) -> int:
-    """Serve until SIGTERM or SIGINT. What is printed holds a link to the web page, whose session has the permissions
-    `page`; with `opens_browser` it is opened, and if the usual port is taken, another one serves."""
+def run_serve(chosen: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT."""
+    return run_server(chosen, EVERYTHING_OWN)
+
+
+def run_server(
+    chosen: argparse.Namespace, permissions: frozenset[str], *, shows_link: bool = False, opens_browser: bool = False
+) -> int:
+    """Serve until SIGTERM or SIGINT, and make a link to the web page, whose session has these permissions.
+
+    The link is printed to a terminal, in a JSON document, or with `shows_link`; elsewhere it would end in a log. With
+    `opens_browser` it is opened, and if the usual port is taken, another one serves.
+    """
     try:
         import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
 
@@ -57,9 +68,10 @@ def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_O
             "with pip."
         ) from None
     from picomem.app import open_runtime
+    from picomem.cli.browser_sign_in import open_in_browser, prints_links
     from picomem.cli.run import json_document, write_result
     from picomem.engine.upkeep import redaction
-    from picomem.gateway.server_address import announced
+    from picomem.gateway.server_address import announced, new_server_address, place_beside
     from picomem.hooks.hook_server import hooks_answered
     from picomem.jobs import background_of_all
 
@@ -77,60 +89,50 @@ def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_O
         server_log.set_up(log_format, redaction(runtime.engine()))
         others = (port,) if chosen.port is not None or not opens_browser else (port, 0)
         with web_server.bound(host, *others) as listening:
-            address = web_server.address_of(listening)
-            link = _page_link(runtime, chosen.user or settings.data.user, address, page)
+            address = new_server_address(web_server.address_of(listening))
+            place = place_beside(chosen.db, settings)
+            shows_link = shows_link or prints_links(chosen)
+            link = ""
+            if shows_link or opens_browser:
+                link = _page_link(runtime, chosen.user or settings.data.user, address.url, permissions)
+            printed = link if shows_link else ""
             said = (
-                json_document({"url": address, "link": link}) if chosen.json else _greeting(address, link, has_tokens)
+                json_document({"url": address.url, "link": printed})
+                if chosen.json
+                else _greeting(address.url, printed, has_tokens)
             )
             background = background_of_all(runtime, watches=not chosen.no_watch)
 
             def ready() -> None:
                 write_result(said)
                 if opens_browser and link:
-                    show(link)
+                    Thread(target=open_in_browser, args=(link, place), daemon=True).start()
                 if settings.server.background:
                     background.start()
 
             try:
-                with hooks_answered(chosen.db), announced(database_of(chosen, settings), address):
-                    web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
+                with hooks_answered(chosen.db), announced(place, address):
+                    web_server.serve(runtime, listening, address, settings.server.hosts, ready, background.ask_to_end)
             finally:
                 background.end(_FAREWELL_SECONDS)
     return 0
 
 
-def database_of(chosen: argparse.Namespace, settings: Settings) -> Path:
-    """The database that the options and the settings name."""
-    return named_path(chosen.db) if chosen.db else database_path(settings.data.dir)
-
-
-def link_of(address: str, code: str) -> str:
-    """The link that signs in to the web page. Its fragment stays in the browser."""
-    return f"{address}/sign-in#{code}"
-
-
-def show(link: str) -> None:
-    """Open a link in the browser of this machine, if there is one; what the browser prints is no result of ours."""
-    import webbrowser
-    from threading import Thread
-
-    Thread(target=webbrowser.open, args=(link,), daemon=True).start()
-
-
 def _page_link(runtime: Runtime, user: str, address: str, permissions: frozenset[str]) -> str:
     """A link that signs a user in to the web page once; empty where the store takes no code."""
+    from picomem.cli.browser_sign_in import link_of
     from picomem.engine.authorization import make_sign_in_code
 
-    reachable = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
     try:
-        return link_of(reachable, make_sign_in_code(runtime.engine(Caller(user)), permissions))
+        return link_of(address, make_sign_in_code(runtime.engine(Caller(user)), permissions))
     except StoreError:
         return ""
 
 
 def _greeting(address: str, link: str, has_tokens: bool) -> str:
     lines = [f"picomem serves on {address}"]
-    lines += [f"The web page, for the next five minutes: {link}", "`picomem open` makes a new link."] if link else []
+    lines += [f"The web page, for the next five minutes: {link}"] if link else []
+    lines += ["`picomem open` opens the web page; `picomem open --no-browser` prints a link to it."]
     lines += [] if has_tokens else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
     return "\n".join(lines)
 

@@ -1,9 +1,9 @@
 """The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
-calls the responsible package. It holds a `Context` (context.py: the caller, and the resources of the process) and an
-`Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
-for agents and conversations, upkeep.py for background work and operations.
+calls the responsible package. It holds a `CallerContext` (caller_context.py: the caller, and the resources of the
+process) and an `Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument:
+agent_support.py for agents and conversations, upkeep.py for background work and operations.
 
 A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
 transcripts.
@@ -18,7 +18,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, importance_of, positive, share
@@ -64,7 +64,7 @@ class Engine:
     `Runtime.engine` makes it. Safe to share between threads.
     """
 
-    def __init__(self, context: Context, close: Callable[[], None] | None = None) -> None:
+    def __init__(self, context: CallerContext, close: Callable[[], None] | None = None) -> None:
         """`close` ends what this engine alone uses; without it the store is others' as well."""
         self._context = context
         self._close = close
@@ -189,7 +189,7 @@ class Engine:
             from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
-        self._context.handed_out().note((*answer.hits, *answer.repeats))
+        self._context.returned_texts().note((*answer.hits, *answer.repeats))
         return answer
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
@@ -201,7 +201,7 @@ class Engine:
         if notes is None:
             return NoteSearch(warnings=[self._context.no_notes()])
         result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.handed_out().note(map(note_hit, result.hits))
+        self._context.returned_texts().note(map(note_hit, result.hits))
         return result
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
@@ -257,8 +257,8 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def version_number(self, memory: Memory) -> int:
-        """Which version of its memory this is, as people count them: 1, 2, 3. `Memory.version` counts the stored rows,
-        of which a revision may add several."""
+        """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
+        which a revision may add several."""
         from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:
@@ -451,14 +451,15 @@ class Engine:
         since: Micros | str | None = None,
         correct: bool = False,
         reason: str = "",
+        version: int | None = None,
         origin: Origin | str = Origin.USER,
         scope: Scope | None = None,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
         The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
-        expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
-        where the gate says no, or an agent would pin.
+        expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
+        NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
         from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
@@ -488,6 +489,8 @@ class Engine:
         persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
             memory = resolve(tx, self._context.owner(scope), name)
+            if version is not None and memory.version != version:
+                raise Conflict(f"“{memory.key}” changed meanwhile; look at what it says now, and revise that.")
             writer = self._context.writer("revise", said=persons)
             made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
         self._context.settle()
@@ -575,7 +578,7 @@ class Engine:
         return done
 
     def withhold(self, session: str, *, release: bool = False) -> int:
-        """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.
+        """Withhold a session's transcripts from every answer (O17), or release them; return how many there are.
 
         `session` is its id or the beginning of it. Raises NotFound.
         """
@@ -641,7 +644,7 @@ class Engine:
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14).
 
-        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
+        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
         """
         from picomem.erasure import retention

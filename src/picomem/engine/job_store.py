@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.job_leases import is_running, lease_name, lease_on
@@ -49,7 +49,7 @@ class RunningJob:
             return job_rows.advance(tx, self._lease.scope, self.job)
 
     def is_cancelling(self) -> bool:
-        """Whether somebody asked to stop the job, or it is not this process's any more. Raises StoreError."""
+        """Return whether somebody asked to stop the job, or it is not this process's any more. Raises StoreError."""
         with self._resources.connector.read() as tx:
             now = job_rows.named(tx, self._lease.scope, self.job.name)
         return now is None or now.owner != self._lease.owner or now.is_cancelling
@@ -94,8 +94,8 @@ class JobStore:
         return self._resources.clock()
 
     def find(self, name: str, only: str, statement: Callable[[Transaction, JobSearch], list[_Found]]) -> list[_Found]:
-        """What a statement finds among the users whose job of that name may begin; with `only` for that user alone.
-        Raises StoreError."""
+        """Return the rows that a statement finds for users whose job of that name may begin; with `only`, for that
+        user. Raises StoreError."""
         now = self.now()
         search = JobSearch(
             first=only,
@@ -116,7 +116,7 @@ class JobStore:
             return job_rows.named(tx, scope, name), is_running(tx, scope, name, self.now())
 
     def is_without_vectors(self, user: str, model: str) -> bool:
-        """Whether rows of a user have no vector of a model. Raises StoreError."""
+        """Return whether rows of a user have no vector of a model. Raises StoreError."""
         from picomem.memory.missing_vectors import missing
 
         with self._resources.connector.read() as tx:
@@ -136,7 +136,7 @@ class JobStore:
         with self._resources.connector.write(scope) as tx:
             before, now = job_rows.named(tx, scope, name), self.now()
             # Another process may have done the work since it was found to be due.
-            if not may_begin(before, now) or not lease.taken(tx):
+            if not may_begin(before, now) or not lease.acquire(tx):
                 return None
             job = replace(
                 before or Job(user=user, name=name, kind=kind, subject=subject),

@@ -115,7 +115,7 @@ def _staying(tx: Transaction, users: Sequence[Scope], matches: set[bytes]) -> se
 
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
-    """Whether a document that is there has the word."""
+    """Return whether a document that is there has the word."""
     scores = search.of(tx).postings(user, "memory", word).scores
     if scores and memories.has_docs(tx, user, list(scores)[:64]):
         return True
@@ -124,4 +124,4 @@ def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:
-    return any(search.of(tx).count(scope, source, word) for source in ("memory", "episode"))
+    return any(search.of(tx).counts(scope, source, [word])[word] for source in ("memory", "episode"))

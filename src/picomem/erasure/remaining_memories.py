@@ -30,7 +30,7 @@ def texts_of(memory: Memory) -> list[str]:
 
 
 @dataclass(slots=True)
-class Remains:
+class RemainingMemories:
     """One purge on its way through a user's memories; `projects` are those that go, `texts` what it deleted."""
 
     tx: Transaction
@@ -157,5 +157,6 @@ class Remains:
 
 
 def _names(reason: str, name: str) -> bool:
-    """Whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as one."""
+    """Return whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as
+    one."""
     return name in reason if len(name) >= _TELLING else f"“{name}”" in reason

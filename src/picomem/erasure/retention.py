@@ -17,7 +17,7 @@ NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 
 
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
-    """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
+    """Return whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
     try:
         last = user_entries.value(tx, scope, user_entries.TIDIED)
     except Corrupt:

@@ -1,4 +1,4 @@
-"""Test sets: haystacks of sessions, and questions whose answers are known to lie in some of them.
+"""Test sets: haystacks of sessions, and questions whose answers lie in some of them.
 
 A set is JSON lines, gzipped or not, one case a line:
 
@@ -92,7 +92,8 @@ def read_cases(path: Path) -> Iterator[Case]:
 
 
 def asked_at(question: CaseQuestion, sessions: tuple[CaseSession, ...]) -> Micros | None:
-    """When a question is asked (UTC): its date, or else the latest time in what exists by then; None if none says.
+    """Return when a question is asked (UTC): its date, or else the latest time in what exists by then; None if none
+    says.
 
     A month is its last moment: whoever asks in a month about that month has lived it.
     """
@@ -161,7 +162,7 @@ def _resolved(
     gold_sessions: tuple[str, ...],
     sessions: tuple[CaseSession, ...],
 ) -> tuple[TurnKey, ...]:
-    """Where the gold turns are: in the gold sessions, if they are there, or else wherever the id occurs."""
+    """Return where the gold turns are: in the gold sessions, if they are there, or else wherever the id occurs."""
     wanted = dict.fromkeys(str(turn) for turn in gold)
     if not wanted:
         return ()

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 (jsonrpc.org/specification) over a web socket: every operation is a method.
 
-A request's `params` are the operation's arguments by name. While it runs, the client is told with notifications:
+A request's `params` are the operation's arguments by name. While it runs, the server sends notifications:
 
     progress        {"id", "done", "total", "text"}     of a long operation
     event           {"id", "type", …}                   of a chat turn; the id of a tool's call is its "call"
@@ -30,18 +30,19 @@ from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from picomem.engine.authorization import last_change
-from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
-from picomem.gateway.ending import CODE as ENDING_CODE
-from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
-from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.server_log import server_logger
+from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
+from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
+from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.operations.sessions import BEGIN_SESSION
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
 from picomem.side_tasks import side_tasks
@@ -50,6 +51,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700,
 PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
+_SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
 
@@ -60,11 +62,12 @@ NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, th
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Ending, note_call: NoteCall) -> None:
+    def __init__(self, calls: Calls, ending: Shutdown, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
         self._note_call = note_call
         ending.listen(self._tell_of_end)
+        calls.session_listeners.append(self._close_signed_out)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
@@ -82,11 +85,13 @@ class RpcServer:
         """Answer one socket until it closes."""
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         caller: Caller = web_socket.state.caller
-        if caller.user not in self._sockets:  # what changes from here on is told
+        if caller.user not in self._sockets:  # changes from here on are reported
             with suppress(StoreError):  # the next look tries again
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
-        socket = _Socket(web_socket, caller, self._calls, self._names, self._ending, self._note_call)
+        socket = _Socket(
+            web_socket, caller, web_socket.state.credential, self._calls, self._names, self._ending, self._note_call
+        )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
             await socket.run()
@@ -102,6 +107,12 @@ class RpcServer:
                 for socket in sockets:
                     tasks.start_soon(socket.notify, "server.ending", {})
 
+    async def _close_signed_out(self, user: str) -> None:
+        """Close the sockets of a user whose session has ended."""
+        for socket in list(self._sockets.get(user, ())):
+            with suppress(PicomemError):  # Forbidden, once it is closed
+                await socket.look_up_caller()
+
     async def _watch(self) -> None:
         while True:
             await anyio.sleep(_LOOK_SECONDS)
@@ -110,12 +121,14 @@ class RpcServer:
                 try:
                     change = await self._last_change(user)
                 except StoreError:
-                    continue  # the next look tries again; whoever calls is told
+                    continue  # the next look tries again, and the caller gets the error
                 before = self._seen.setdefault(user, change)
                 if change != before:
                     self._seen[user] = change
                     for socket in list(self._sockets.get(user, ())):
-                        await socket.notify("memory.changed", {"change": change})
+                        with suppress(PicomemError):  # a socket whose token ended, or a store that cannot say
+                            await socket.look_up_caller()
+                            await socket.notify("memory.changed", {"change": change})
 
     async def _last_change(self, user: str) -> str:
         return await to_thread.run_sync(last_change, self._calls.runtime.engine(Caller(user)))
@@ -128,9 +141,10 @@ class _Socket:
         self,
         web_socket: WebSocket,
         caller: Caller,
+        credential: Credential,
         calls: Calls,
         names: Mapping[str, str],
-        ending: Ending,
+        ending: Shutdown,
         note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
@@ -138,6 +152,7 @@ class _Socket:
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
+        self._credential = credential
         self._calls = calls
         self._names = names
         self._sending = anyio.Lock()
@@ -160,6 +175,14 @@ class _Socket:
                     await self._take(text, tasks)
         except* WebSocketDisconnect:
             pass  # it closed while an answer was on its way
+
+    async def look_up_caller(self) -> None:
+        """Learn what the token allows by now. Raises Forbidden, and closes the socket, where it is no longer valid."""
+        caller = await self._calls.find_caller(self._credential)
+        if caller is None:
+            await self._close(_SIGNED_OUT)
+            raise Forbidden("The token is no longer valid; make another one, or sign in anew.")
+        self._caller = caller
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification, unless the socket has closed."""
@@ -235,8 +258,9 @@ class _Socket:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
         if self._ending.is_begun:
-            return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
+            return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
         try:
+            await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations
@@ -320,6 +344,11 @@ class _Socket:
                 self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
             )
         return {}  # only a task that ends the block leads here, and there is none
+
+    async def _close(self, code: int) -> None:
+        async with self._sending:
+            if self._web_socket.application_state is WebSocketState.CONNECTED:
+                await self._web_socket.close(code)
 
     async def _send(self, value: Any) -> None:
         async with self._sending:

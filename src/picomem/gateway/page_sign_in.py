@@ -1,4 +1,4 @@
-"""Signing in to the web page: the cookie of a session, and the code that each form of it carries.
+"""Sign-in to the web page: the cookie of a session, and the code that every form of the session carries.
 
 `picomem open` and `picomem serve` make a one-time code (engine/authorization.py) and put it into the fragment of a
 link, which browsers do not send. The page posts the code, once, and gets the token of a session as a cookie that no
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+from starlette.requests import Request, cookie_parser
 from starlette.responses import Response
 
 from picomem.blake2b import blake2b
@@ -29,31 +29,33 @@ def cookie_name(scope: Mapping[str, Any]) -> str:
     return f"{_COOKIE}{(scope.get('server') or ('', ''))[1]}"
 
 
-def session_token(scope: Mapping[str, Any], cookies: str) -> str:
-    """The token of the session in a header `Cookie`; empty where there is none."""
-    try:
-        morsel = SimpleCookie(cookies).get(cookie_name(scope))
-    except CookieError:
-        return ""
-    return morsel.value if morsel else ""
+def token_in_cookie(scope: Mapping[str, Any], cookies: str) -> str:
+    """The session's token of the session in a header `Cookie`; empty where there is none."""
+    # Not http.cookies, which drops them all where another program of this machine has set one that it dislikes.
+    return cookie_parser(cookies).get(cookie_name(scope), "")
 
 
-def keep_session(response: Response, scope: Mapping[str, Any], token: str, *, is_https: bool) -> None:
+def session_token(request: Request) -> str:
+    """The session's token that a request brings; empty where there is none."""
+    return token_in_cookie(request.scope, request.headers.get("cookie", ""))
+
+
+def begin_session(response: Response, request: Request, token: str) -> None:
     """Give the browser the token of a session."""
     response.set_cookie(
-        cookie_name(scope),
+        cookie_name(request.scope),
         token,
         max_age=SESSION_LASTS // SECOND,
         path="/",
-        secure=is_https,
+        secure=request.headers.get("origin", "").startswith("https://"),
         httponly=True,
         samesite="strict",
     )
 
 
-def end_session(response: Response, scope: Mapping[str, Any]) -> None:
+def end_session(response: Response, request: Request) -> None:
     """Let the browser forget the session."""
-    response.delete_cookie(cookie_name(scope), path="/", httponly=True, samesite="strict")
+    response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="strict")
 
 
 def form_code(token: str) -> str:
@@ -63,5 +65,5 @@ def form_code(token: str) -> str:
 
 
 def is_form_code(token: str, shown: str) -> bool:
-    """Whether a form came from a page of this session."""
+    """Return whether a form came from a page of this session."""
     return bool(token) and hmac.compare_digest(form_code(token).encode(), shown.encode("utf-8", "replace"))

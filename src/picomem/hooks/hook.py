@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Where a host closed a standard stream, the null device stands for it, so that no pipe gets its number."""
+    """Put the null device where a host closed a standard stream, so that no pipe gets its number."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)

@@ -101,7 +101,7 @@ def _sockets(folder: Path) -> list[Path]:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Whether a file or folder is ours, and only ours to reach."""
+    """Return whether a file or folder is ours, and only ours to reach."""
     return status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 

@@ -1,4 +1,4 @@
-"""What a host is: a program that people use agents with, and that takes MCP servers and hooks from settings files."""
+"""The interface of a host: a program in which people use agents, whose settings files name MCP servers and hooks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Host:
                 yield reach, files
 
     def is_on(self, machine: Machine) -> bool:
-        """Whether the host is on the machine."""
+        """Return whether the host is on the machine."""
         return any(folder.is_dir() for folder in self.folders(machine)) or any(map(machine.has_program, self.programs))
 
 

@@ -1,4 +1,4 @@
-"""The entries of picomem in the text of a settings file: what stands there, adding them, taking them out. Pure."""
+"""Finds, adds and removes picomem's entries in the text of a settings file. Pure."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
 
 
 def is_empty(text: str, file: SettingsFile) -> bool:
-    """Whether a file holds nothing that anybody would miss."""
+    """Return whether a file holds nothing that anybody would miss."""
     text = text.removeprefix(_BOM)
     return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
 
@@ -199,7 +199,7 @@ def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
 
 
 def _says(existing: dict[str, Any], entry: dict[str, Any]) -> bool:
-    """Whether an entry says the same already, perhaps with more that the user or the host added."""
+    """Return whether an entry says the same already, perhaps with more that the user or the host added."""
     names = {*entry, *({"env", "environment"} & existing.keys())}
     return all((existing.get(name) or None) == (entry.get(name) or None) for name in names)
 
@@ -227,7 +227,7 @@ def _without_hook(text: str, file: SettingsFile, hook: HookCommand, keeps: Calla
 
 
 def _keeper(original: str | None, file: SettingsFile) -> Callable[[json_edit.Path], bool]:
-    """Whether an object that becomes empty was there before picomem was installed."""
+    """Return whether an object that becomes empty was there before picomem was installed."""
     if original is None or not original.removeprefix(_BOM).strip():
         return lambda _: False
     assert file.syntax != "toml"

@@ -1,4 +1,4 @@
-"""The machine on which hosts are looked for: home folder, current folder, environment, system."""
+"""The machine on which picomem looks for hosts: home folder, current folder, environment, operating system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Machine:
     system: str
 
     def has_program(self, name: str) -> bool:
-        """Whether a program of this name is on the PATH."""
+        """Return whether a program of this name is on the PATH."""
         return self.program(name) is not None
 
     def program(self, name: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""What a host is to start: the programs `picomem` and `picomem-hook` of this installation, and on which store."""
+"""The programs that a host starts: `picomem` and `picomem-hook` of this installation, and the store that they open."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def installed_program(machine: Machine, started_as: str, *, database: str | None
 
 
 def is_short_lived(program: Program) -> bool:
-    """Whether the program is in a cache of uv, as that of `uvx` is, and may be gone tomorrow."""
+    """Return whether the program is in a cache of uv, as that of `uvx` is, and may be gone tomorrow."""
     parts = Path(program.path).resolve().parts
     return any(part.startswith("archive-v") for part in parts) and "uv" in parts
 
@@ -110,8 +110,8 @@ def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | No
 
 
 def is_edited_hook(command: Any) -> bool:
-    """Whether somebody extended a hook of picomem: the command line starts `picomem-hook`, but not as picomem writes
-    it. It may only start it under a condition; a mention in a comment or as an argument starts nothing."""
+    """Return whether somebody extended a hook of picomem: the command line starts `picomem-hook`, but not as picomem
+    writes it. It may only start it under a condition; a mention in a comment or as an argument starts nothing."""
     if not isinstance(command, str) or HOOK_NAME not in command or hook_invocation(command) is not None:
         return False
     return any(_starts_hook(words) for line in command.splitlines() for words in _simple_commands(line))
@@ -154,7 +154,7 @@ def _simple_commands(line: str) -> list[list[str]]:
 
 
 def is_mcp_command(words: Sequence[str]) -> bool:
-    """Whether a command serves MCP with picomem: started directly, with Python's `-m`, or with uv or pipx."""
+    """Return whether a command serves MCP with picomem: started directly, with Python's `-m`, or with uv or pipx."""
     words = _without_launcher(words)
     program = _program_name(words[0]) if words else ""
     if _PYTHON.fullmatch(program):

@@ -1,6 +1,6 @@
-"""Reads a host's settings file, and replaces it: under a lock, with a copy of it beside it, in one step.
+"""Reads and replaces a host's settings file: under a lock, in one step, with a backup copy beside it.
 
-Hosts write these files too, without our lock. So a file that changed since it was read is read again before it is
+Hosts write these files too, without our lock. So a file that changed after it was read is read again before it is
 replaced.
 """
 
@@ -48,7 +48,7 @@ def check_writable(path: Path) -> None:
 
 
 def backup_of(path: Path) -> Path:
-    """Where the copy of a file stands that was made before the first change."""
+    """Return where the copy of a file stands that was made before the first change."""
     return path.with_name(path.name + BACKUP_ENDING)
 
 

@@ -1,8 +1,8 @@
-"""Insert and remove one table of a TOML document, or set one key, as text: every other byte stays as it was. Pure.
+"""Inserts and removes one table of a TOML document, or sets one key, as text: every other byte stays the same. Pure.
 
-A table stands in lines of its own: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
-`[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's own parser checks each edit: the
-document must say afterwards what it said before, except for that table. `remove_table` undoes `put_table` to the byte.
+A table has its own lines: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
+`[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's parser checks each edit: the document
+must have the same content afterwards, except for that table. `remove_table` undoes `put_table` to the byte.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _check(before: dict[str, Any], text: str, path: Table, values: dict[str, Any
 
 
 def _says(text: str, before: dict[str, Any], path: Table, values: dict[str, Any] | None) -> bool:
-    """Whether a text says the same as the document before, but for a table with these values."""
+    """Return whether a text says the same as the document before, but for a table with these values."""
     try:
         after = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -131,8 +131,8 @@ def _rest(document: dict[str, Any], path: Table) -> dict[str, Any]:
 
 
 def _blocks(text: str, path: Table) -> list[tuple[int, int]]:
-    """Where the table and those below it stand: from the header to the end of the last line with a key or a value.
-    Empty lines and comments after that belong to what follows."""
+    """Return where the table and those below it stand: from the header to the end of the last line with a key or a
+    value. Empty lines and comments after that belong to what follows."""
     blocks: list[tuple[int, int]] = []
     headers = _headers(text)
     for (start, keys), following in zip(headers, [*(place for place, _ in headers[1:]), len(text)]):
@@ -146,7 +146,7 @@ def _blocks(text: str, path: Table) -> list[tuple[int, int]]:
 
 
 def _headers(text: str) -> list[tuple[int, Table]]:
-    """Where each table begins, and its keys. `text` is TOML."""
+    """Return where each table begins, and its keys. `text` is TOML."""
     headers: list[tuple[int, Table]] = []
     depth, line = 0, 0
     for token in _TOKEN.finditer(text):

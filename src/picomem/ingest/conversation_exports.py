@@ -47,7 +47,7 @@ class ExportedConversation(NamedTuple):
 
 
 def begins_with(path: Path, head: bytes, name: bytes) -> bool:
-    """Whether a file is an array of objects the first of which has that field, or an archive with one."""
+    """Return whether a file is an array of objects the first of which has that field, or an archive with one."""
     if head.startswith(_ZIP):
         try:
             with _members(path) as members:

@@ -23,13 +23,13 @@ from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
+from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.format import NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
-from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
-from picomem.ingest.source import Look, RecordFile, RecordSource, look_at, print_of, sources
+from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at, print_of, sources
 from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
@@ -292,12 +292,12 @@ class Ingest:
                 episodes.put_transcript(tx, self._scope, done)
         report.bytes += look.size
 
-    def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: Look) -> bool:
+    def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: SourceState) -> bool:
         with self._connector.read() as tx:
             return Tombstones(tx, self._scope).bars(form.name, session, str(path), look.size)
 
-    def _is_read(self, tx: Transaction, known: list[Transcript], look: Look, fingerprint: str) -> bool:
-        """Whether a document is what was read, and whose turns it repeats is still there."""
+    def _is_read(self, tx: Transaction, known: list[Transcript], look: SourceState, fingerprint: str) -> bool:
+        """Return whether a document is what was read, and whose turns it repeats is still there."""
         for transcript in known:
             stored = json.loads(transcript.state)
             seen = (transcript.size, transcript.fingerprint, stored.get("written"))
@@ -327,5 +327,5 @@ def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Pi
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be written as UTF-8: no half of a surrogate pair is in it."""
+    """Return whether it can be written as UTF-8: no half of a surrogate pair is in it."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

@@ -105,7 +105,7 @@ def clean(text: str) -> str:
 
 
 def has_open_block(text: str) -> bool:
-    """Whether a host's tag is opened and never closed, and more follows than a mention of the tag would have."""
+    """Return whether a host's tag is opened and never closed, and more follows than a mention of the tag would have."""
     if "<" not in text:
         return False
     open_tags: dict[str, list[int]] = {}
@@ -217,5 +217,5 @@ def _removed(text: str) -> list[tuple[int, int]]:
 
 
 def _is_request(text: str, start: int, end: int) -> bool:
-    """Whether a slash command's arguments are words that a person said."""
+    """Return whether a slash command's arguments are words that a person said."""
     return len(text[start : min(end, start + 400)].split(None, _WORDS_OF_A_REQUEST)) >= _WORDS_OF_A_REQUEST

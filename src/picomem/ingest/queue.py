@@ -48,7 +48,7 @@ class Queue:
         self._bytes += stretch.report.bytes
 
     def is_due(self) -> bool:
-        """Whether as much waits as a transaction should store."""
+        """Return whether as much waits as a transaction should store."""
         return bool(self._waiting) and (
             self._pieces >= BATCH_PIECES
             or self._bytes >= BATCH_BYTES

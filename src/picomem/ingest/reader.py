@@ -64,7 +64,7 @@ def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, most_blank: in
 
 
 class Sample(NamedTuple):
-    """The beginning of a file, from which its format is told.
+    """Return the beginning of a file, by which its format is recognised.
 
     `unreadable` says that lines longer than `LONGEST` stand where the first lines should be, and no record among them.
     """
@@ -184,7 +184,8 @@ def _damaged(path: Path) -> InvalidInput:
 
 
 def needs_too_much_memory(error: Exception) -> bool:
-    """Whether a frame was refused for its window (ZSTD_error_frameParameter_windowTooLarge, which only has a text)."""
+    """Return whether a frame was refused for its window (ZSTD_error_frameParameter_windowTooLarge, which only has a
+    text)."""
     return "too much memory" in str(error)
 
 

@@ -20,7 +20,8 @@ _HEAD = "From this person's long-term memory (picomem), perhaps outdated. It is 
 
 
 def asks_memory(prompt: str) -> bool:
-    """Whether memory is asked at all with a prompt: not with an empty one, and not with a command of the host."""
+    """Return whether memory is asked at all with a prompt: not with an empty one, and not with a command of the
+    host."""
     return bool(prompt.strip()) and not prompt.lstrip().startswith("/")
 
 

@@ -83,14 +83,14 @@ def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
 
 
 def _says_something(hit: Hit, asked: AbstractSet[str], prompt: AgentPrompt) -> bool:
-    """Whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch that its
-    user left said it."""
+    """Return whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch
+    that its user left said it."""
     is_empty = hit.source == "episode" and substance(hit.text, asked) < 1
     return not is_empty and not hit.abandoned and not _is_own(hit, prompt)
 
 
 def _is_own(hit: Hit, prompt: AgentPrompt) -> bool:
-    """Whether a hit, or the talk that a memory was taken from, is of the session itself."""
+    """Return whether a hit, or the talk that a memory was taken from, is of the session itself."""
     if prompt.transcript and hit.transcript:
         return hit.transcript == realpath(prompt.transcript)
     return bool(prompt.session) and hit.session == prompt.session

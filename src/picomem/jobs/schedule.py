@@ -1,4 +1,4 @@
-"""When a job may begin, and how it stands after a run. Pure."""
+"""Decides when a job may begin, and its state after a run. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Outcome = Done | Busy | Failed | Interrupted | Cancelled
 
 
 def may_begin(job: Job | None, now: Micros) -> bool:
-    """Whether a job does not rest. A rest that is longer than any was written before the clock was set back."""
+    """Return whether a job does not rest. A rest that is longer than any was written before the clock was set back."""
     return job is None or not now < job.next_run_at <= now + LONGEST_REST
 
 
@@ -70,6 +70,6 @@ def ended(job: Job, outcome: Outcome, mark: str, now: Micros) -> Job:
 
 
 def rest_after(failures: int) -> Micros:
-    """How long a job rests after so many failures in a row."""
+    """Return how long a job rests after so many failures in a row."""
     doublings = min(failures - 1, 16)
     return min(_FIRST_REST << doublings, _LONGEST_REST_AFTER_FAILURE)

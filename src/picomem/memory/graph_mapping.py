@@ -91,7 +91,7 @@ class GraphRelation:
 
     @property
     def ends(self) -> tuple[str, str, str]:
-        """What makes it the same as another."""
+        """The identity of the relation."""
         return (self.source, self.type, self.target)
 
 
@@ -148,7 +148,7 @@ def relation_memory(source: str, type_: str, target: str, clean: Clean) -> Graph
 
 
 def is_graph_path(path: str) -> bool:
-    """Whether a path is of a part of a graph, well-formed."""
+    """Return whether a path is of a part of a graph, well-formed."""
     return _parts(path) is not None
 
 

@@ -12,7 +12,7 @@ from picomem.store.connector import Transaction
 
 
 def lease_name(job: str) -> str:
-    """What the lease on a job is called."""
+    """Return what the lease on a job is called."""
     return f"job {job}"
 
 
@@ -22,7 +22,7 @@ def lease_on(scope: Scope, job: str, clock: Clock) -> Lease:
 
 
 def is_running(tx: Transaction, scope: Scope, job: str, now: Micros) -> bool:
-    """Whether a process runs the job."""
+    """Return whether a process runs the job."""
     return is_held(tx, scope, lease_name(job), now)
 
 

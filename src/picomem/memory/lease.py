@@ -32,13 +32,13 @@ PURGING = "purging"  # says that a purge runs; it keeps no other purge out
 
 
 def is_held(tx: Transaction, scope: Scope, name: str, now: Micros) -> bool:
-    """Whether any process has the lease of that name."""
+    """Return whether any process has the lease of that name."""
     longest = _LONGEST_PURGE_SECONDS if name == PURGING else LEASE_SECONDS
     return leases.is_held(tx, scope, name, now=now, latest=now + (longest + SLACK_SECONDS) * SECOND)
 
 
 def purge_seconds(size: int) -> int:
-    """How long the lease of a purge lasts, by the bytes of the database.
+    """Return how long the lease of a purge lasts, by the bytes of the database.
 
     The purge writes the whole file anew, and nothing can be written meanwhile, so no heartbeat renews the lease.
     """
@@ -55,7 +55,7 @@ class Lease:
     owner: str = field(default_factory=new_id)
     seconds: float = LEASE_SECONDS
 
-    def taken(self, tx: Transaction) -> bool:
+    def acquire(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
         until, latest = now + round(self.seconds * SECOND), now + round((self.seconds + SLACK_SECONDS) * SECOND)
@@ -93,7 +93,7 @@ class Heartbeat:
         while not self._is_over.wait(BEAT_SECONDS * self._lease.seconds / LEASE_SECONDS):
             try:
                 with self._connector.write(self._lease.scope) as tx:
-                    if not self._lease.taken(tx):
+                    if not self._lease.acquire(tx):
                         return
             except StoreError:
                 continue  # locked, full or closed: the next beat tries again, and the work itself says what is wrong

@@ -33,7 +33,7 @@ _ITEM = re.compile(
 
 
 class Relation(Enum):
-    """How a new text stands to a known one."""
+    """The relation of a new text to a known one."""
 
     SAME = "same words"
     CONTAINED = "says less"
@@ -54,7 +54,7 @@ SAME = 0.92  # above it two texts differ in a word's form or a filler
 
 
 def compare(new: str, known: str) -> Likeness:
-    """How `new` stands to `known`."""
+    """Compare `new` with `known`."""
     new_words, known_words = words(new), words(known)
     if new_words == known_words:
         return Likeness(Relation.SAME, 1.0)
@@ -76,7 +76,7 @@ def compare(new: str, known: str) -> Likeness:
 
 
 def is_verbatim(one: str, other: str) -> bool:
-    """Whether two texts have the same words in the same order, whatever their case and punctuation."""
+    """Return whether two texts have the same words in the same order, whatever their case and punctuation."""
     return _folded(one) == _folded(other)
 
 
@@ -90,7 +90,7 @@ def words(text: str) -> list[str]:
 
 
 def are_separate_items(new: str, known: str) -> bool:
-    """Whether two texts are different items of a numbered list ("Rule 3: …" and "Rule 4: …")."""
+    """Return whether two texts are different items of a numbered list ("Rule 3: …" and "Rule 4: …")."""
     one, other = _ITEM.match(new.casefold()), _ITEM.match(known.casefold())
     return one is not None and other is not None and one.group(1, 2) != other.group(1, 2)
 
@@ -100,9 +100,9 @@ def _contradicts(new: list[str], known: list[str]) -> bool:
 
 
 def _says_in_order(new: list[str], known: list[str]) -> bool:
-    """Whether two texts of the same words say the same: in one order, with one part moved ("on Tuesdays we deploy"), or
-    turned round by the passive ("is owned by Elena"). Words that changed places ("Omar owns staging and Dana
-    production", "from Paris to Berlin", "Elena is owned by") are news."""
+    """Return whether two texts of the same words say the same: in one order, with one part moved ("on Tuesdays we
+    deploy"), or turned round by the passive ("is owned by Elena"). Words that changed places ("Omar owns staging and
+    Dana production", "from Paris to Berlin", "Elena is owned by") are news."""
     one, other = _stems(new), _stems(known)
     both = set(one) & set(other)
     one, other = [stem for stem in one if stem in both], [stem for stem in other if stem in both]
@@ -167,7 +167,7 @@ def _replaces_value(new: list[str], known: list[str]) -> bool:
 
 
 def _common_prefix(one: list[str], other: list[str]) -> int:
-    """How many words two texts begin with in common."""
+    """Return how many words two texts begin with in common."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
     )

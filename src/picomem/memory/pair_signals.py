@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from picomem.memory.likeness import Relation, compare, words
 from picomem.models.classifier import Observed
-from picomem.models.static import StaticEmbedder
-from picomem.text.terms import STOP_WORDS, is_cjk, terms
+from picomem.models.static_embedder import StaticEmbedder
+from picomem.models.static_words import Lexicon
+from picomem.text.terms import STOP_WORDS, is_cjk, terms, worded_terms
+from picomem.text.written_numbers import numbers_in
 
 if TYPE_CHECKING:
     import numpy as np
 
-_LONGEST = 400  # characters of a statement that are looked at
+_LONGEST = 400  # characters of a statement that are read
 _CHANGE = (
     r"\b(?:moved?|switch(?:ed|es)?|replac\w+|no longer|any ?more|not any more|instead|chang(?:ed|es)|became|becomes|left|"
     r"sold|stopped|stops|quit|gave up|given up|since|from now on|cancel\w*|dropped|removed|until|handed|took over|taken|"
@@ -65,15 +67,6 @@ _PAST = r"\b(?:was|were|had|used to|did|before|previously|last (?:year|month|wee
 _FUTURE = r"\b(?:will|going to|plans?|wants?|hopes?|might|next|soon|considering|thinking)\b|将|打算|计划|想|准备|下"
 _PRONOUN = r"^(?:it|it's|its|they|he|she|his|her|their|this|that|these|those|there)\b|^(?:它|他|她|这|那|其)"
 _NUMBER = r"\d+(?:[.,:]\d+)*"
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, both in enumerate(
-        "zero 零|one 一|two 二|three 三|four 四|five 五|six 六|seven 七|eight 八|nine 九|ten 十|eleven 十一|twelve 十二".split(
-            "|"
-        )
-    )
-    for word in both.split()
-}
 _CATEGORIES: tuple[tuple[str, str], ...] = (
     ("weekday", r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|\b(?:lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b|\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)s?\b|[月火水木金土日]曜"),
     ("month", r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter)\b|[一二三四五六七八九十]+月|\d+月|\b(?:januar|februar|märz|mai|juni|juli|oktober|dezember|enero|marzo|abril|mayo|junio|julio|agosto|octubre|janvier|février|mars|avril|juin|juillet|août)\b"),
@@ -118,8 +111,8 @@ def observe_pair(old: str, new: str) -> Observed:
 
 
 def differ_in_a_value(observed: Observed) -> bool:
-    """Whether two statements have the same words but for a negation, or for one or two that are another number, name or
-    opposite."""
+    """Return whether two statements have the same words but for a negation, or for one or two that are another number,
+    name or opposite."""
     signals = observed.signals
     if signals.get(f"by their words: {Relation.CONTRADICTS.value}"):
         return True
@@ -128,11 +121,13 @@ def differ_in_a_value(observed: Observed) -> bool:
 
 
 def leaves_behind(observed: Observed) -> bool:
-    """Whether the newer statement says that it leaves behind what the older names, in a few words that both have."""
+    """Return whether the newer statement says that it leaves behind what the older names, in a few words that both
+    have."""
     return bool(observed.signals.get(_LEAVES_BEHIND)) and observed.signals["~shared"] >= 1.0  # three words
 
 
 _LEAVES_BEHIND = "the newer leaves behind what the older names"
+_LITTLE = 0.75  # beside a middling word: “uses”, “is done with”, “has”
 _ONE_PART = "one part stands in another's place"
 _OTHER_VALUES = (
     "the numbers differ",
@@ -189,7 +184,7 @@ def _of_change(signals: dict[str, float], old: str, new: str) -> None:
 
 def _of_values(signals: dict[str, float], old: str, new: str) -> None:
     """Numbers, names and words of one category that stand opposite each other."""
-    numbers, others = _numbers(old), _numbers(new)
+    numbers, others = numbers_in(old), numbers_in(new)
     if numbers and others:
         signals["both have numbers"] = 1.0
         signals["the numbers are the same"] = float(numbers == others)
@@ -235,7 +230,7 @@ def _of_values(signals: dict[str, float], old: str, new: str) -> None:
 def _of_words(
     signals: dict[str, float], old: str, new: str, gone: list[str], came: list[str], shared: list[str]
 ) -> None:
-    """How many words they share, and how many are only in one."""
+    """Return how many words they share, and how many are only in one."""
     ours, theirs = len(gone) + len(shared), len(came) + len(shared)
     union = len(gone) + len(came) + len(shared)
     signals["share many words"] = len(shared) / max(1, union)
@@ -260,11 +255,16 @@ def _of_words(
 
 
 def _of_meaning(signals: dict[str, float], old: str, new: str, gone: list[str], came: list[str]) -> None:
-    """How near they are in meaning, and whether words that differ stand opposite each other."""
+    """Return signals of meaning: the similarity of both, and whether words that differ are opposites."""
     import numpy as np
 
     one, other = _embedder().embed([old, new])
     signals["near in meaning"] = float(one @ other)
+    if (gone or came) and not is_cjk(old + new):
+        written = worded_terms(old) | worded_terms(new)
+        most = max(_lexicon.says(written.get(term, term)) for term in [*gone, *came])
+        signals["~what differs says"] = most / 2
+        signals["what differs says little"] = float(most < _LITTLE)
     if not gone or not came:
         return
     left = np.stack([_vector(word) for word in gone[:12]])
@@ -307,7 +307,8 @@ def _parts(text: str) -> tuple[list[str], list[str]]:
 
 
 def _of_subject(signals: dict[str, float], old: str, new: str) -> None:
-    """Whether what the older is about stands in the newer, and the other way round, by the word or by one near it."""
+    """Return whether what the older is about stands in the newer, and the other way round, by the word or by one near
+    it."""
     old_subject, old_rest = _parts(old)
     new_subject, new_rest = _parts(new)
     everything_new, everything_old = new_subject + new_rest, old_subject + old_rest
@@ -340,7 +341,7 @@ def _of_subject(signals: dict[str, float], old: str, new: str) -> None:
 
 
 def _met(wanted: list[str], held: list[str]) -> list[float]:
-    """How well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
+    """Return how well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
     import numpy as np
 
     if not held:
@@ -389,16 +390,6 @@ _NEGATION = (
 
 def _denials(text: str) -> int:
     return len(_pattern(_NEGATION).findall(text))
-
-
-def _numbers(text: str) -> frozenset[str]:
-    numbers = set(re.findall(_NUMBER, text))
-    for word in re.findall(r"[a-z]+|[零一二三四五六七八九十两]+", text.casefold()):
-        if word in _NUMBER_WORDS:
-            numbers.add(_NUMBER_WORDS[word])
-        elif re.fullmatch(r"[零一二三四五六七八九十两]+", word):
-            numbers.add(word)
-    return frozenset(numbers)
 
 
 def _units(text: str) -> frozenset[str]:
@@ -459,6 +450,9 @@ def _content(text: str) -> list[str]:
             char for char in re.findall(r"[\u3040-\u30ff\u3400-\u9fff]", text) if char not in "用户的是了在和我们"
         ]
     return content
+
+
+_lexicon = Lexicon()
 
 
 @cache

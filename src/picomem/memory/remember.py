@@ -72,8 +72,8 @@ class Writer:
     idempotency_key: str = ""  # of the request, where its caller gave one; see records/memory.py
     request_hash: str = ""
     store_vector: StoreVector | None = None
-    recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
-    handed_out: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
+    recalled: tuple[str, ...] = ()  # recently returned texts; see memory/echo_guard.py
+    returned_pieces: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
@@ -144,12 +144,12 @@ class Writer:
         recall, unless the person stated the text."""
         if origin is Origin.USER or (self.said and retells(text, self.said)) or self._was_stated(text):
             return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
-        if is_repeated(text, self.handed_out):
+        if is_repeated(text, self.returned_pieces):
             return Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
         return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=self.recalled, around=around)
 
     def _was_stated(self, text: str) -> bool:
-        return bool(self.recalled or self.handed_out) and self.stated.hold(text)
+        return bool(self.recalled or self.returned_pieces) and self.stated.hold(text)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory
@@ -347,7 +347,7 @@ def free_key(tx: Transaction, scope: Scope, key: str) -> str:
 
 
 def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
-    """Whether a version holds at some time of [since, end)."""
+    """Return whether a version holds at some time of [since, end)."""
     begins_before_end = end is None or version.valid_from < end
     return begins_before_end and (version.valid_to is None or version.valid_to > since)
 

@@ -61,14 +61,14 @@ def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = Fal
 
 
 def review_place(item: ReviewItem) -> tuple[int, int, str, str]:
-    """Where an item stands among those that wait."""
+    """Return where an item stands among those that wait."""
     group = 0 if item.older else 1 if item.memory.is_candidate else 2
     return group, -item.memory.known_from, item.memory.id, item.older.id if item.older else ""
 
 
 def _is_from_others(tx: Transaction, scope: Scope, memory: Memory, undone: Mapping[str, str]) -> bool:
-    """Whether a memory came from a tool, the web or others, and no person has decided on it as it is now. A decision
-    that changed no words leaves the version in place when it is undone, so the `undone` changes tell."""
+    """Return whether a memory came from a tool, the web or others, and no person has decided on it as it is now. A
+    decision that changed no words leaves the version in place when it is undone, so the `undone` changes tell."""
     if memory.origin.trusted or memory.is_candidate:
         return False
     change = audit.change(tx, scope, memory.change_id)

@@ -53,6 +53,6 @@ def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
 
 
 def is_met(asked: TranscriptRequest, kept: Sequence[str]) -> bool:
-    """Whether the agent that was asked has stored it already, in its own words."""
+    """Return whether the agent that was asked has stored it already, in its own words."""
     wanted = set(terms(asked.candidate.content))
     return any(len(wanted & set(terms(text))) >= _MET * len(wanted) for text in kept)

@@ -106,7 +106,7 @@ class Vectors:
                     self._store(tx, pending.scope, pending.source, pending.doc, vector)
 
     def without(self) -> int:
-        """How many rows were stored without a vector since this was asked last."""
+        """Return how many rows were stored without a vector since this was asked last."""
         count, self._without = self._without, 0
         return count
 

@@ -57,7 +57,7 @@ class VersionHistory:
         self._in_force = self._forces()
 
     def __contains__(self, change: str) -> bool:
-        """Whether the change opened, closed or brought a version."""
+        """Return whether the change opened, closed or brought a version."""
         return change in self._place
 
     def believed_before(self, change: str) -> list[Memory]:
@@ -79,7 +79,7 @@ class VersionHistory:
         return []
 
     def in_force(self, change: str) -> bool:
-        """Whether what the change did is in force: it was not undone, or that was undone again."""
+        """Return whether what the change did is in force: it was not undone, or that was undone again."""
         base, reapplies = applied(change, self._undoes)
         return (base in self._in_force[-1]) == reapplies
 
@@ -163,7 +163,7 @@ def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
 
 
 def same(one: Memory, other: Memory) -> bool:
-    """Whether two versions say the same about the same time."""
+    """Return whether two versions say the same about the same time."""
     return all(getattr(one, name) == getattr(other, name) for name in _SAME)
 
 

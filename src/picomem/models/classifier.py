@@ -55,7 +55,7 @@ def bucket(word: str) -> int:
 
 
 def word_weight(count: int) -> float:
-    """How much each of so many hashed words of a text weighs: a long text's weigh less."""
+    """Return how much each of so many hashed words of a text weighs: a long text's weigh less."""
     return 2.0 / max(4, count) ** 0.5
 
 
@@ -135,8 +135,8 @@ def _rows(name: str) -> tuple[dict[str, Any], dict[str, array[int]]]:
 
 
 def linear_logit(name: str, observed: Observed) -> float:
-    """How much speaks for the second of two classes, and against the first, in a classifier without a hidden layer and
-    without vectors: a logit. Read without numpy, whose import takes longer than a hook may."""
+    """Return how much speaks for the second of two classes, and against the first, in a classifier without a hidden
+    layer and without vectors: a logit. Read without numpy, whose import takes longer than a hook may."""
     head, rows = _rows(name)
     step, size = head["step"], len(head["names"])
     linear, buckets, bias = rows["linear"], rows["buckets"], rows["bias"]

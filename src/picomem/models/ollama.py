@@ -1,4 +1,4 @@
-"""Ollama on this machine: which models it has, asked of nobody else."""
+"""Ollama on this machine: lists its models, without any other server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def installed(env: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def base_url(env: Mapping[str, str] = os.environ) -> str:
-    """Where it speaks OpenAI's protocol."""
+    """Return the address at which it speaks OpenAI's protocol."""
     host, port = _place(env.get("OLLAMA_HOST", ""))
     return f"http://{host}:{port}/v1"
 

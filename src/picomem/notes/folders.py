@@ -37,7 +37,7 @@ class NotesFolder:
     only: frozenset[str] = frozenset()
 
     def holds(self, parts: Parts) -> bool:
-        """Whether a file there is a note."""
+        """Return whether a file there is a note."""
         if not parts[-1].lower().endswith(".md") or parts[-1] == INDEX_FILE:
             return False
         if self.only:
@@ -45,7 +45,7 @@ class NotesFolder:
         return not self.workspace or parts == (MEMORY_FILE,) or (len(parts) > 1 and parts[0] == MEMORY_FOLDER)
 
     def enters(self, parts: Parts) -> bool:
-        """Whether notes may lie under a folder there."""
+        """Return whether notes may lie under a folder there."""
         return len(parts) < DEEPEST and not self.only and (not self.workspace or parts[0] == MEMORY_FOLDER)
 
     def name(self, parts: Parts) -> str:

@@ -20,7 +20,7 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.notes import safe_opening
 from picomem.notes.folders import NotesFolder, place_of, places
-from picomem.notes.ranking import Loose, Ranked, by_substring, of_the_time, rank
+from picomem.notes.ranking import Ranked, UnindexedSections, by_substring, of_the_time, rank
 from picomem.notes.sections import sections, text_of
 from picomem.policy.redact import Redactor
 from picomem.recall.question import Question
@@ -30,12 +30,12 @@ from picomem.records.scope import Scope
 from picomem.settings import NotesSettings
 from picomem.store import note_rows as rows
 from picomem.store import search
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import BRIEF_WAIT, Connector, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.version import __version__
 
 MOST_FILES = 10_000  # in all folders together
-MOST_LINES = 400  # that one call of `read` hands out
+MOST_LINES = 400  # that one call of `read` returns
 MOST_CHARACTERS = 40_000  # of them together; a longer line is cut
 _BATCH = 32  # files that are stored in one transaction
 _SETTLED = 2_000_000_000  # nanoseconds after which a file that is written to once more has another time
@@ -71,7 +71,7 @@ class NoteSearch:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """Lines of a note. `more_from` is the line at which to go on, if there is more; `cut` says that the line is too
-    long to be handed out whole."""
+    long to be returned whole."""
 
     name: str
     text: str
@@ -99,7 +99,7 @@ class Notes:
         """The sections that answer, the best first. Raises nothing: without a store it searches the files."""
         result = NoteSearch()
         try:
-            result.warnings = self.refresh()
+            result.warnings = self._refresh()
             with self._connector.read() as tx:
                 ranked = [match for match in self._ranked(tx, question) if match.score >= min_score][:limit]
                 placed = rows.by_docs(tx, self._scope, [match.doc for match in ranked])
@@ -111,14 +111,14 @@ class Notes:
             result.warnings.insert(0, f"The notes were searched without the store: {error}")
         return result
 
-    def refresh(self) -> list[str]:
+    def _refresh(self) -> list[str]:
         """Bring the store in step with the files; what could not be read, a sentence each. Raises StoreError."""
         listed = {(str(place.folder), "/".join(file.parts)): (place, file) for place, file in self._listed()}
         with self._connector.read() as tx:
             known = {(file.root, file.path): file for file in rows.files(tx, self._scope)}
         gone = [key for key in known if key not in listed]
         if gone:
-            with self._connector.write(self._scope) as tx:
+            with self._connector.write(self._scope, wait_seconds=BRIEF_WAIT) as tx:
                 for root, path in gone:
                     rows.delete(tx, self._scope, root, path)
         problems: list[str] = []
@@ -200,7 +200,7 @@ class Notes:
                 touched.append(file)
         if not fresh and not touched:
             return
-        with self._connector.write(self._scope) as tx:
+        with self._connector.write(self._scope, wait_seconds=BRIEF_WAIT) as tx:
             for file, counted in fresh:
                 rows.put(tx, self._scope, file, counted)
             for file in touched:
@@ -232,7 +232,7 @@ class Notes:
                 continue
             times[file.root, file.path] = file.modified_at
             loose += [PlacedSection(root=file.root, path=file.path, section=section) for section in cut]
-        index = Loose(loose)
+        index = UnindexedSections(loose)
         postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
         postings |= of_the_time(question, ((number, placed.path) for number, placed in enumerate(loose)))
         wanted = question.about.strip()

@@ -112,7 +112,7 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
 
 
 def _check(opened: os.stat_result, named: os.stat_result) -> None:
-    """Whether what was opened may be read. `named` is what its name stands for after it was opened."""
+    """Return whether what was opened may be read. `named` is what its name stands for after it was opened."""
     if not stat.S_ISREG(opened.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.path.samestat(opened, named):
@@ -122,7 +122,7 @@ def _check(opened: os.stat_result, named: os.stat_result) -> None:
 
 
 def _check_name(descriptor: int, at: int, name: str) -> None:
-    """Whether a file that was seen with one link has it here.
+    """Return whether a file that was seen with one link has it here.
 
     A hard link could be opened and then removed, and the file elsewhere be seen with one link. Linux tells under
     which name a descriptor was opened, and that the name is gone when it is: a name that still stands stood when the

@@ -1,10 +1,10 @@
-"""A background job as operations hand it out."""
+"""A background job as operations return it."""
 
 from __future__ import annotations
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.views import iso_or_none
+from picomem.operations.recall_views import iso_or_none
 from picomem.records.job import Job
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anyio import to_thread
+
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.lookup import ShowResult, SourceView, TurnView
 from picomem.operations.memory_views import MemoryView
 from picomem.operations.table import operation
 from picomem.operations.undoing import ListedChange
+from picomem.page.history_view import VERBS
 from picomem.page.marked_text import passage_mark
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.word_diff import Difference, word_diff
 from picomem.records.kinds import Kind, Priority
 
 _MOST_CHANGES = 50
+_MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a quarter of a second
 _MOST_OPENED = 3  # sources of which the messages are shown
+_CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
 
@@ -51,7 +56,7 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
     memory = versions[-1]
     try:
         if asked.sent("version") != str(memory.version):
-            raise Conflict("It changed since you opened it. Below is what you typed; compare it with what it says now.")
+            raise Conflict(_CHANGED)
         done = await asked.call("revise", revision(memory, asked.form, asked.sent("reason")))
     except (Conflict, InvalidInput, Refused) as error:
         typed = {name: asked.sent(name) for name in (*FIELDS, "reason")}
@@ -62,13 +67,13 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
 def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str) -> dict[str, Any]:
     """The arguments of `revise` for what a form changes of a memory; fields that say the same are left out."""
     typed = {name: form[name][0].strip() for name in FIELDS if form.get(name)}
-    arguments: dict[str, Any] = {"name": memory.id}
+    arguments: dict[str, Any] = {"name": memory.id, "version": memory.version}
     for name in ("content", "context", "kind", "priority"):
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
     tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
-    if tags and tags != memory.tags:
-        arguments["tags"] = tags
+    if "tags" in typed and tags != memory.tags:
+        arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
     if "expires_at" in typed and typed["expires_at"] != expires:
         arguments["expires_at"] = typed["expires_at"] or "never"
@@ -89,12 +94,14 @@ async def _page(
     changes: list[ListedChange] = listed["changes"]
     values = {
         "memory": memory,
-        "versions": shown_versions(versions, numbers),
+        "versions": await to_thread.run_sync(shown_versions, versions, numbers),
         "sources": await _opened(asked, explained["sources"], memory),
         "changes": changes,
+        "verbs": {verb: asked.say(f"verb.{verb}") for verb in VERBS},
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
         "problem": str(error) if error else "",
+        "problem_status": error.status if error else 0,
         "is_editing": asked.asked("edit") == "1" or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],
@@ -113,12 +120,14 @@ async def _versions(asked: PageRequest) -> tuple[list[MemoryView], list[int]]:
 
 
 def shown_versions(rows: Sequence[MemoryView], numbers: Sequence[int]) -> list[ShownVersion]:
-    """The versions, the latest first. One change may store several rows: the last of them counts."""
+    """The versions, the latest first; old ones are not compared with the one before. One change may store several rows:
+    the last of them counts."""
     by_number = dict(zip(numbers, rows))
     shown: list[ShownVersion] = []
     before = ""
-    for number, memory in sorted(by_number.items()):
-        shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if before else []))
+    for place, (number, memory) in enumerate(sorted(by_number.items())):
+        compares = before and len(by_number) - place <= _MOST_COMPARED
+        shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if compares else []))
         before = memory.content
     return shown[::-1]
 
@@ -138,7 +147,8 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
         if source.kind == "episode" and len(opened) < _MOST_OPENED:
             try:
                 result = ShowResult(**await asked.call("show", {"episode": source.id, "query": memory.content[:400]}))
-                result = replace(result, turns=[marked_turn(turn, memory.content) for turn in result.turns])
+                marked = [await to_thread.run_sync(marked_turn, turn, memory.content) for turn in result.turns]
+                result = replace(result, turns=marked)
                 problem = result.explanation
             except PicomemError as error:
                 problem = str(error)

@@ -8,7 +8,7 @@ from datetime import date, timedelta, tzinfo
 from picomem.clock import parse_iso, to_datetime
 from picomem.light_dataclass import dataclass
 from picomem.operations.lookup import TimelineResult
-from picomem.operations.views import HitSessionView, HitView
+from picomem.operations.recall_views import HitSessionView, HitView
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.year_picture import year_picture
 
@@ -102,7 +102,7 @@ def span_of_year(year: str, day: str, today: date) -> tuple[date, date]:
     start = today - timedelta(weeks=_WEEKS, days=today.weekday())
     if not year and day and not start.isoformat() <= day <= today.isoformat():
         year = day[:4]
-    if year.isascii() and year.isdigit() and _FIRST_YEAR <= int(year) <= _LAST_YEAR:
+    if len(year) == 4 and year.isascii() and year.isdigit() and _FIRST_YEAR <= int(year) <= _LAST_YEAR:
         return date(int(year), 1, 1), date(int(year), 12, 31)
     return start, today
 

@@ -40,7 +40,7 @@ _LEANS = (
 
 
 def judge_sentence(sentence: str) -> Judged:
-    """How likely a sentence is durable."""
+    """Return the probability that a sentence is durable."""
     return load("durable").judge(observe(sentence), "durable")
 
 
@@ -91,13 +91,13 @@ def find_durable(text: str) -> list[Candidate]:
 
 
 def _is_order_for_now(said: str) -> bool:
-    """Whether a sentence orders one piece of work ("Websearch how …") and sets no rule."""
+    """Return whether a sentence orders one piece of work ("Websearch how …") and sets no rule."""
     signals = observe(said).signals
     return "begins with an order" in signals and "is a standing order" not in signals
 
 
 def _can_stand(said: str) -> bool:
-    """Whether a sentence has words enough to mean something by itself."""
+    """Return whether a sentence has words enough to mean something by itself."""
     if "[redacted:" in said:  # nobody asked to keep a secret's place
         return False
     if is_cjk(said):

@@ -1,4 +1,4 @@
-"""Whether a sentence of a person's asks that a memory be forgotten, or says that it holds no more. Pure.
+"""Recognises a person's request to forget a memory, or the statement that it is no longer true. Pure.
 
 An agent that read a page may do what the page wants and point at any sentence of its user's. So a sentence counts only
 if nothing else can be meant:
@@ -91,13 +91,14 @@ _NOT_OVER = (
 
 
 def is_taken_back(following: str) -> bool:
-    """Whether a short sentence takes back what was said right before it."""
+    """Return whether a short sentence takes back what was said right before it."""
     return bool(re.search(_TAKEN_BACK, following)) and len(following.split()) <= _MOST_WORDS_TO_TAKE_BACK
 
 
 def orders_forgetting(sentence: str, before: str, key: str, about: frozenset[str]) -> str | None:
-    """What a sentence orders to be forgotten: the words that name it, empty where it points back ("forget that"). None
-    where it orders nothing of the kind. `about` are the terms of the memory, `before` is the sentence before."""
+    """Return the memory that a sentence orders to be forgotten: the words that name it, empty where it points back
+    ("forget that"). None where it orders nothing of the kind. `about` are the terms of the memory, `before` is the
+    sentence before."""
     said = re.sub(_QUOTED, " ", _unquoted(sentence, key))
     if re.search(CONDITION, said) or (
         re.search(CONDITION, before) and re.match(r"(?i)\W*(?:then|in that case)\b", said)
@@ -119,7 +120,7 @@ def orders_forgetting(sentence: str, before: str, key: str, about: frozenset[str
 
 
 def is_called_over(sentence: str, about: frozenset[str]) -> bool:
-    """Whether a sentence says of the memory's subject, and of nothing else, that it is so no more."""
+    """Return whether a sentence says of the memory's subject, and of nothing else, that it is so no more."""
     said = re.sub(_QUOTED, " ", sentence)
     if not re.search(_OVER, said) or re.search(_NOT_OVER, said) or re.search(CONDITION, said):
         return False

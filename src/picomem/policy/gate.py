@@ -7,7 +7,7 @@ does not deal with near duplicates.
 There are two groups of checks:
 
 - What nobody may store, even on request: nothing, a document, a bare redacted secret, text that picomem itself
-  returned (or it would feed on its own output), and an instruction that is not the user's (`injection`).
+  returned (or it would feed on its own output), and an instruction that is not the user's (`prompt_injection`).
 - What a proposer (a model, a consolidation, a hook) may not store unasked (`low_value`).
 
 picomem's own output is recognised by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`),
@@ -22,9 +22,9 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.injection import is_hijack, looks_like_instruction
-from picomem.policy.low_value import chaff
+from picomem.policy.low_value import low_value_reason
 from picomem.policy.pattern_tables import any_of, matches, table, visible
+from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.worth import doubts_of
 from picomem.records.kinds import Kind, Origin
@@ -49,10 +49,10 @@ def judge(
     recalled: Collection[str] = (),
     around: str = "",
 ) -> Verdict:
-    """Whether `content`, already redacted, may become a memory of that kind.
+    """Return whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
-    checks applies. `recalled` holds contents that were handed out lately, to know them when they come back.
+    checks applies. `recalled` holds recently returned texts, to recognise them when they come back.
     `around` is the message that the content was cut from: a person pastes what others wrote, and what stands beside
     an attempt to take the reader over is part of it, however clean it looks alone.
     """
@@ -60,7 +60,7 @@ def judge(
     if refusal is None and around and is_hijack(around):
         refusal = Refusal.UNTRUSTED_INSTRUCTION
     if refusal is None and not explicit:
-        refusal = chaff(content, kind)
+        refusal = low_value_reason(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, refusal.reason)
     if not explicit and origin is Origin.AGENT and (doubts := doubts_of(content)):
@@ -70,7 +70,7 @@ def judge(
 
 
 def judge_names(names: Iterable[str], origin: Origin) -> Verdict:
-    """Whether the names that come with a text (its project, tags, related entries) may be stored with it.
+    """Return whether the names that come with a text (its project, tags, related entries) may be stored with it.
 
     Models read them as well. One or two words of a foreign source are too short for an order: “install guide” is a tag.
     """
@@ -163,7 +163,7 @@ _DECLARED = table(
 
 
 def retells(content: str, said: str) -> bool:
-    """Whether a text says no more than what was said, in its words."""
+    """Return whether a text says no more than what was said, in its words."""
     return _is_coming_back(content, (said,))
 
 

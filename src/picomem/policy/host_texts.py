@@ -45,7 +45,7 @@ _OUTPUT = re.compile(
 
 
 def written_by_hosts(text: str) -> list[Span]:
-    """Where a message holds what its host wrote, in any order."""
+    """Return where a message holds what its host wrote, in any order."""
     if _OUTPUT.match(text):
         return [(0, len(text))]
     spans = [match.span() for match in _ONE_LINE.finditer(text)]

@@ -17,8 +17,8 @@ from picomem.policy.refusal import Refusal
 from picomem.records.kinds import Kind
 
 
-def chaff(content: str, kind: Kind) -> Refusal | None:
-    """Why a text that was offered unasked is not worth keeping as a memory of that kind; None if it is."""
+def low_value_reason(content: str, kind: Kind) -> Refusal | None:
+    """Return the reason why a text that was offered unasked is not worth keeping as a memory of that kind, if any."""
     return _whole(content) or _by_sentence(content, kind)
 
 
@@ -268,7 +268,7 @@ def _sentence(part: str, kind: Kind) -> Refusal | None:
 
 
 def _is_for_now(order: str, kind: Kind) -> bool:
-    """Whether an order is a task: no word makes it last, and of a rule's kind it must point at the task."""
+    """Return whether an order is a task: no word makes it last, and of a rule's kind it must point at the task."""
     if re.search(_DURABLE, order, re.IGNORECASE):
         return False
     return kind not in (Kind.INSTRUCTION, Kind.PREFERENCE) or re.search(_THIS_TASK, order, re.IGNORECASE) is not None

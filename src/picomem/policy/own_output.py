@@ -27,7 +27,7 @@ _ESCAPE = re.compile(r"\\(?:[nrt\"\\/]|u([0-9a-f]{4}))", re.IGNORECASE)  # of JS
 
 
 class AnswerPiece(NamedTuple):
-    """Words that were handed out: the first, how many there are, and a hash of them, so that none is kept."""
+    """Returned words: the first, their number, and a hash of them, so that the words are not kept."""
 
     first: str
     length: int
@@ -45,12 +45,12 @@ def pieces_of(reply: str, presented: Iterable[str], data: object) -> Iterator[An
         yield from (AnswerPiece(words[0], len(words), hash(words), is_framed) for words in pieces if words)
 
 
-def is_repeated(text: str, handed_out: Iterable[AnswerPiece]) -> bool:
-    """Whether pieces cover a text, some of them framed."""
+def is_repeated(text: str, returned_pieces: Iterable[AnswerPiece]) -> bool:
+    """Return whether pieces cover a text, some of them framed."""
     words = _words(text)
     framed: dict[int, bool] = {}
     lengths: defaultdict[str, set[int]] = defaultdict(set)
-    for piece in handed_out:
+    for piece in returned_pieces:
         framed[piece.digest] = framed.get(piece.digest, False) or piece.is_framed
         lengths[piece.first].add(piece.length)
     place = covered = covered_by_framed = 0

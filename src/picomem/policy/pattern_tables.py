@@ -25,7 +25,7 @@ def any_of(text: str) -> str:
 
 
 def matches(shapes: tuple[str, ...], text: str, flags: int = re.IGNORECASE | re.MULTILINE) -> bool:
-    """Whether one of the shapes occurs in the text."""
+    """Return whether one of the shapes occurs in the text."""
     return any(re.search(shape, text, flags) for shape in shapes)
 
 

@@ -154,8 +154,8 @@ class Grounds:
         return frozenset(term for text in self._texts for term in terms(own_words(text[:_LONGEST])))
 
     def hold(self, statement: str, known: str = "", *, whole: bool = False) -> bool:
-        """Whether it was stated, with `whole` word for word. With `known`, which it is to replace, whether what is new
-        in it was, and something is."""
+        """Return whether it was stated, with `whole` word for word. With `known`, which it is to replace, whether what
+        is new in it was, and something is."""
         undated = re.sub(_DATE, " ", statement)
         words = content_words(undated) - _DENIALS
         news, days = words, _days(statement)
@@ -182,11 +182,11 @@ class Grounds:
         return not known and not denies and any(words <= granted for granted in self._taken_for_granted)
 
     def ask_to_forget(self, key: str, content: str) -> bool:
-        """Whether a memory is asked to be forgotten or called wrong."""
+        """Return whether a memory is asked to be forgotten or called wrong."""
         return any(passage.wants_forgotten(key, content) for passage in self._passages)
 
     def speak_of(self, key: str, content: str) -> bool:
-        """Whether a memory is spoken of."""
+        """Return whether a memory is spoken of."""
         return any(_is_about(passage, key, content) for passage in self._passages)
 
     @cached_property
@@ -238,7 +238,8 @@ class _StatedSentence:
         self.is_reported = bool(re.search(_REPORTED, text) or doubted or is_taken_back(after))
 
     def says_only(self, core: frozenset[str], allowed: frozenset[str]) -> bool:
-        """Whether the clauses that hold what is new, the words `core`, hold nothing besides what is `allowed`."""
+        """Return whether the clauses that hold what is new, the words `core`, hold nothing besides what is
+        `allowed`."""
         if is_cjk(self.text):
             return True
         if any(re.match(_TURNS, clause.text) and clause.terms & allowed for clause in self.clauses):
@@ -259,7 +260,7 @@ class _Passage:
         self._denied = frozenset(term for clause in clauses if clause.denies for term in clause.terms)
 
     def has(self, core: frozenset[str], statement: str, *, whole: bool, all_words: frozenset[str]) -> bool:
-        """Whether the words of a statement were said."""
+        """Return whether the words of a statement were said."""
         if whole:
             return all_words <= self.terms
         hard = _hard(statement) & core
@@ -270,18 +271,18 @@ class _Passage:
         return latin | hard <= self.terms and len(pairs & self.terms) >= _SHARE_CJK * len(pairs)
 
     def _said(self, word: str) -> bool:
-        """Whether a word was said in this form or, if it is no name, with another ending."""
+        """Return whether a word was said in this form or, if it is no name, with another ending."""
         if word in self.terms:
             return True
         return _is_form_of(word, self.terms)
 
     def has_days(self, days: frozenset[tuple[int, int]], *, needed: bool) -> bool:
-        """Whether no day that it names speaks against these; where they are `needed`, whether it names them."""
+        """Return whether no day that it names speaks against these; where they are `needed`, whether it names them."""
         named = _days(self.text) | _named_days(self.text)
         return days <= named if named or needed else True
 
     def agrees(self, words: frozenset[str], denies: bool | None) -> bool:
-        """Whether words that a clause asserts are not only denied here, or the other way round."""
+        """Return whether words that a clause asserts are not only denied here, or the other way round."""
         words &= self.terms
         if not words:
             return True
@@ -290,7 +291,7 @@ class _Passage:
         return bool((words & self._denied) - self._asserted)
 
     def turns_around(self, statement: str, core: frozenset[str]) -> bool:
-        """Whether two names stand in opposite places, with the same word between them."""
+        """Return whether two names stand in opposite places, with the same word between them."""
         if is_cjk(statement) or re.search(r"(?i)\bby\b", statement) or re.search(r"(?i)\bby\b", self.text):
             return False
         names = frozenset(
@@ -308,18 +309,18 @@ class _Passage:
         )
 
     def is_linked(self, known: str, news: frozenset[str]) -> bool:
-        """Whether it speaks of what is known, or of a change."""
+        """Return whether it speaks of what is known, or of a change."""
         linked = (content_words(known) & self.terms) - news
         return bool(linked) or bool(re.search(_CHANGE, self.text))
 
     def is_meant(self, core: frozenset[str], statement: str) -> bool:
-        """Whether no sentence with the words `core` gives them as somebody else's wish or opinion, or as unreal, unless
-        the statement does so as well."""
+        """Return whether no sentence with the words `core` gives them as somebody else's wish or opinion, or as unreal,
+        unless the statement does so as well."""
         said = " ".join(sentence.text for sentence in self._sentences if sentence.terms & core)
         return all(not re.search(marks, said) or re.search(marks, statement) for marks in (_OF_OTHERS, _UNREAL))
 
     def says_only(self, core: frozenset[str], statement: str, known: str) -> bool:
-        """Whether the sentences that state what is new say nothing that the statement leaves out."""
+        """Return whether the sentences that state what is new say nothing that the statement leaves out."""
         allowed = frozenset(terms(statement)) | frozenset(terms(known)) | core | _LEFT_OUT | _FRAME | NEUTRAL | _DENIALS
         allowed |= frozenset(terms(" ".join(_day_words(self.text))))
         allowed |= frozenset(term for term in self.terms if _is_form_of(term, allowed))
@@ -378,7 +379,7 @@ def _day_words(text: str) -> list[str]:
 
 
 def _is_form_of(word: str, known: frozenset[str]) -> bool:
-    """Whether a word is a known one with another ending."""
+    """Return whether a word is a known one with another ending."""
     return word.isalpha() and any(
         longer.removeprefix(shorter) in _ENDINGS
         for other in known
@@ -404,7 +405,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _own_prose(text: str) -> str:
-    """What the person says themselves, without fenced code."""
+    """Return the person's own text, without fenced code."""
     return without_fences(own_words(text)).replace("\x00", "")
 
 

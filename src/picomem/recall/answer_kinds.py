@@ -55,14 +55,14 @@ _CAPITALISED = r"(?<![.!?] )(?<!^)\b[A-Z]\w+"  # within a sentence
 
 
 def lacks_kind(question: str, statement: str) -> bool:
-    """Whether a question calls for a number, a time, a reason, a place or a person, and a statement has none."""
+    """Return whether a question calls for a number, a time, a reason, a place or a person, and a statement has none."""
     if re.search(_WHO, question):
         return not (is_cjk(statement) or _names_somebody(question, statement))
     return any(re.search(asked, question) and not re.search(answer, statement) for asked, answer in _KINDS)
 
 
 def _names_somebody(question: str, statement: str) -> bool:
-    """Whether a statement has a name, or a word for people, that the question does not have."""
+    """Return whether a statement has a name, or a word for people, that the question does not have."""
     asked = question.casefold()
     named = [*re.findall(_CAPITALISED, statement), *re.findall(_PEOPLE, statement, re.IGNORECASE)]
     # The first word is capitalised in any case: a name if it stands before a verb, not before the rest of a subject.

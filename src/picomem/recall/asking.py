@@ -86,7 +86,7 @@ _CJK_KEYWORDS = r"[^\W了吧]+(?: [^\W了吧]+)+"
 
 
 def asks(text: str) -> float:
-    """How far a text asks: ASKS, KEYWORDS, OF_THE_AGENT, or 0 for an order, a remark, a brief, code or a log."""
+    """Return how far a text asks: ASKS, KEYWORDS, OF_THE_AGENT, or 0 for an order, a remark, a brief, code or a log."""
     text = text[:_LONGEST].strip()
     if not text or is_phatic(text) or _is_pasted(text):
         return 0.0

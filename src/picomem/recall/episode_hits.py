@@ -71,7 +71,7 @@ def _places(
     inside: dict[int, EpisodePlace],
     events: Collection[int],
 ) -> dict[int, EpisodePlace]:
-    """Where those stand that may answer, and the neighbours of the likeliest of them."""
+    """Return where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = looking.tx, looking.scope
     allowed = _allowed_transcripts(looking)
     if window is not None:
@@ -176,7 +176,8 @@ def _weighed(
     if short:
         asked = frozenset(looking.question.terms)
         for episode in episodes.by_docs(looking.tx, looking.scope, short, looking.damaged):
-            weights[episode.doc] = substance(episode.summary or episode.preview or episode.actions, asked)
+            text = episode.summary or episode.preview or episode.actions
+            weights[episode.doc] = substance(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
@@ -201,7 +202,7 @@ def _allowed_transcripts(looking: Looking) -> set[str] | None:
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:
-    """Whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
+    """Return whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
     request for everything, so there nothing is held against it.)"""
     return (
         doc in signals.words

@@ -38,7 +38,7 @@ def excerpt(text: str, query: str, place: int = 0, *, is_whole: bool = False) ->
 
 
 def _passage(text: str, marked: Marks, place: int) -> int:
-    """Where the passage begins that holds most of the words."""
+    """Return where the passage begins that holds most of the words."""
     words = [frozenset(terms(text[start:end])) for start, end in marked]
     held: dict[str, int] = {}
     best, passage, last = (0, 0), place, 0

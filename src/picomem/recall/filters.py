@@ -48,7 +48,7 @@ class Filters:
         )
 
     def is_wanted_origin(self, origin: Origin) -> bool:
-        """Whether what came from there was asked for; without a choice all of it is."""
+        """Return whether what came from there was asked for; without a choice all of it is."""
         return not self.origins or origin in self.origins
 
     # Asked about now, what began, or had ended, by the moment at which it was learned has done so: the clock may have

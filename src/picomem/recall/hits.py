@@ -111,7 +111,8 @@ def episode_hit(
 
 
 def citation(episode: Episode, transcript: Transcript | None) -> str:
-    """Where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`; and if it was taken back."""
+    """Return where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`; and if it was taken
+    back."""
     if transcript is None:
         return "transcript gone"
     turns = (
@@ -125,7 +126,7 @@ def citation(episode: Episode, transcript: Transcript | None) -> str:
 
 
 def message_citation(message: Message) -> str:
-    """Where a message of a conversation with PicoBot stands: `picobot 01a20090 message 12, 2026-02-10`."""
+    """Return where a message of a conversation with PicoBot stands: `picobot 01a20090 message 12, 2026-02-10`."""
     return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
 
 

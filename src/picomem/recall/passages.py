@@ -73,7 +73,7 @@ def passage(text: str, weights: Mapping[str, float], room: int) -> str:
 
 
 def marks(text: str, weights: Mapping[str, float]) -> Marks:
-    """Where the words of the question stand in a text: offsets of the first character and behind the last."""
+    """Return where the words of the question stand in a text: offsets of the first character and behind the last."""
     joined: list[tuple[int, int]] = []
     for match in _matches(text, weights):
         if joined and match.start <= joined[-1][1]:

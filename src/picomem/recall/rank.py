@@ -94,7 +94,7 @@ def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[
 def session_scores(
     places: Iterable[EpisodePlace], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
 ) -> dict[str, float]:
-    """How much each transcript has of the question as a whole.
+    """Return how much each transcript has of the question as a whole.
 
     The frequencies of a term in its episodes are added up and saturated again, as if they were one document. An
     episode's own words are among them: without them a greeting beside the answer would be lifted above it.
@@ -257,7 +257,7 @@ def left_open(parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
 
 
 def fit(evidence: Evidence, idf: Mapping[str, float]) -> float:
-    """How far a hit is about the question, 0–1: its words cover what the question is about (the share of the
+    """Return how far a hit is about the question, 0–1: its words cover what the question is about (the share of the
     question's weight that it holds), or its meaning is near."""
     return round(1 - (1 - covered(evidence.words, idf)) * (1 - evidence.near), 4)
 
@@ -289,7 +289,7 @@ def covered(words: Mapping[str, float], idf: Mapping[str, float]) -> float:
 
 
 def within_budget(tokens: list[int], budget: int | None) -> int:
-    """How many of a list of results fit a budget: they are taken in order until one does not."""
+    """Return how many of a list of results fit a budget: they are taken in order until one does not."""
     if budget is None:
         return len(tokens)
     used = 0

@@ -28,12 +28,12 @@ _ROLES = frozenset(("user", "assistant", "agent"))  # what a host calls the two 
 
 
 def is_of_asker(text: str) -> bool:
-    """Whether a question is about the one who asks it, and not about what they were told."""
+    """Return whether a question is about the one who asks it, and not about what they were told."""
     return bool(re.search(_ASKER, text)) and not re.search(_AGENT, text)
 
 
 def is_telling(text: str) -> bool:
-    """Whether most of the sentences are statements: the next turn of work that goes on, not a question about
+    """Return whether most of the sentences are statements: the next turn of work that goes on, not a question about
     something past. A sentence without a mark at its end is a search, or a question in a hurry, and no statement."""
     sentences = [sentence for part in re.split(_SENTENCE, text) if (sentence := part.strip(" \t\"'”’)*`"))]
     told = sum(sentence.endswith((".", "!", "。", "！")) for sentence in sentences)

@@ -15,5 +15,5 @@ _SHARE_OF_BEST = 0.5
 
 
 def count_standouts(scores: Sequence[float]) -> int:
-    """How many of these scores, which fall, are worth a look beside the first."""
+    """Return how many of these scores, which fall, are worth a look beside the first."""
     return sum(score >= _SHARE_OF_BEST * scores[0] for score in scores)

@@ -40,7 +40,7 @@ class Caller:
         return self.actor or f"user:{self.user}"
 
     def may(self, permission: str) -> bool:
-        """Whether the caller holds a permission."""
+        """Return whether the caller holds a permission."""
         return permission in self.permissions and not (self.is_agent and permission == PURGE)
 
     def require(self, permission: str, verb: str) -> None:

@@ -25,7 +25,7 @@ class Transcript:
     cwd: str = ""
     title: str = ""
     parent_session: str = ""
-    send_policy: str = "private"  # private: only its own user; deny: never handed out
+    send_policy: str = "private"  # private: only its own user; deny: never returned
     started_at: Micros | None = None
     ended_at: Micros | None = None
     generation: int = 1  # rises when the file was rewritten under us
@@ -39,7 +39,7 @@ class Transcript:
     abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
 
     def took_back(self, turn: int) -> bool:
-        """Whether a turn stands on a branch that the user went back from."""
+        """Return whether a turn stands on a branch that the user went back from."""
         return self.abandoned != "[]" and any(first <= turn <= last for first, last in json.loads(self.abandoned))
 
 

@@ -75,13 +75,13 @@ class Memory:
         return self.expires_at is not None and self.expires_at <= now
 
     def over(self, now: Micros) -> bool:
-        """Whether it is not true any more. What had ended by the moment at which it was learned has done so, even if
-        the clock was set back since."""
+        """Return whether it is not true any more. What had ended by the moment at which it was learned has done so,
+        even if the clock was set back since."""
         ended = self.valid_to is not None and (self.valid_to <= now or self.valid_to <= self.known_from)
         return ended or self.expired(now)
 
     def current(self, now: Micros) -> bool:
-        """Whether it is believed and true now; `current_memories` says the same in SQL."""
+        """Return whether it is believed and true now; `current_memories` says the same in SQL."""
         begun = self.valid_from <= now or self.valid_from <= self.known_from
         return not self.archived and begun and not self.over(now)
 
@@ -105,7 +105,7 @@ def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
-    """Which changes are wanted; an empty text wants any. `since` and `until` are times, [since, until)."""
+    """A filter for changes; an empty text matches any. `since` and `until` are times, [since, until)."""
 
     actor: str = ""
     verb: str = ""
@@ -113,7 +113,7 @@ class ChangeFilter:
     until: Micros = 2**62
 
     def wants(self, change: Change) -> bool:
-        """Whether a change is one of them."""
+        """Return whether a change is one of them."""
         is_theirs = self.actor in ("", change.actor) and self.verb in ("", change.verb)
         return is_theirs and self.since <= change.at < self.until
 

@@ -1,4 +1,4 @@
-"""Which stored conversation continues, given the history that a client sends with each message. Pure.
+"""Finds the stored conversation that continues, by the history that a client sends with each message. Pure.
 
 A client of a chat API sends the whole conversation each time. What is stored already must be recognised, so the history
 is compared with stored conversations, message by message and without white space:
@@ -41,7 +41,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where a new message belongs.
+    """The place of a new message.
 
     `session` is empty for a new conversation. With `fork_at` the message belongs to a fork of the session behind that
     number. `known` messages of the history are stored already. `asked` is the number of the new message if it is
@@ -77,7 +77,7 @@ def lines_of(messages: Iterable[Message]) -> tuple[SaidLine, ...]:
 def continuation(
     history: Sequence[SaidLine], asked: str, conversations: Sequence[Conversation], *, is_named: bool = False
 ) -> Continuation:
-    """Where a message with this history belongs; `asked` is compact.
+    """Return where a message with this history belongs; `asked` is compact.
 
     `conversations` are those that may be meant, the likeliest first. With `is_named` the client named the only one.
     """
@@ -105,7 +105,7 @@ def continuation(
 
 
 def _match(history: Sequence[SaidLine], lines: Sequence[SaidLine]) -> tuple[int, int]:
-    """How many messages of the history are the first ones of `lines`, and how many lines these are."""
+    """Return how many messages of the history are the first ones of `lines`, and how many lines these are."""
     taken = 0
     for known, said in enumerate(history):
         place = taken
@@ -122,8 +122,8 @@ def _match(history: Sequence[SaidLine], lines: Sequence[SaidLine]) -> tuple[int,
 
 
 def _at_end(conversation: Conversation, taken: int, asked: str) -> int | None:
-    """Whether a conversation ends behind that many lines: the number of the new message if it is stored there and
-    unanswered, 0 if it is not stored, and None if the conversation goes on in another way."""
+    """Return whether a conversation ends behind that many lines: the number of the new message if it is stored there
+    and unanswered, 0 if it is not stored, and None if the conversation goes on in another way."""
     rest = conversation.lines[taken:]
     if len(rest) == 1 and rest[0].role is Role.USER and rest[0].text == asked and not conversation.is_answering:
         return rest[0].seq

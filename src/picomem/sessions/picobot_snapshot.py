@@ -48,7 +48,7 @@ _ROLES = {"User": Role.USER, "Assistant": Role.ASSISTANT, "System": Role.SYSTEM,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakenOver:
+class SnapshotImport:
     """The result of importing a snapshot: new sessions and messages, and whose. `differing` are sessions that went
     another way here and were left as they are; `skipped` counts what was not understood; `moved_to` is the file's
     new name."""
@@ -75,7 +75,7 @@ def take_over(
     *,
     move: bool,
     dry_run: bool = False,
-) -> TakenOver:
+) -> SnapshotImport:
     """Store what the snapshot holds and is not there yet; with `move`, rename it then. With `dry_run` it only counts.
 
     Raises NotFound, InvalidInput for a broken snapshot, and StoreError; the file is then left alone, and the database.
@@ -93,7 +93,7 @@ def take_over(
             new += added is not None and added[0]
             messages += added[1] if added else 0
             differing += [] if added else [one.session.id]
-    return TakenOver(
+    return SnapshotImport(
         users=tuple(sorted({one.session.scope.user for one in stored})),
         sessions=new,
         messages=messages,
@@ -121,7 +121,7 @@ def without_purged(connector: Connector, folder: Path, gone: str = "") -> list[s
 
 
 def _is_purged(tx: Transaction, fields: dict[str, Any], gone: str) -> bool:
-    """Whether something of a session that stands in a snapshot was purged."""
+    """Return whether something of a session that stands in a snapshot was purged."""
     id_, user = _text(fields, "id"), _user(fields)
     return user == gone or (bool(id_) and Tombstones(tx, Scope(user)).touches("picobot", id_, ""))
 
@@ -132,7 +132,7 @@ def _user(fields: dict[str, Any]) -> str:
 
 
 def _store(tx: Transaction, snapshot: _SessionSnapshot) -> tuple[bool, int] | None:
-    """Whether the session is new, and how many messages were; None where the session went another way here."""
+    """Return whether the session is new, and how many messages were; None where the session went another way here."""
     session, scope = snapshot.session, snapshot.session.scope
     known = session_rows.session(tx, scope, session.id)
     here = session_rows.messages_after(tx, scope, session.id, 0)

@@ -1,4 +1,4 @@
-"""Which user a sender on a channel is, by the ids that the channel gives for them. Pure.
+"""Identifies the user behind a sender on a channel, by the ids that the channel gives. Pure.
 
 An id has a kind and a value: `phone:351912345678`, `id:PT.1349…` (Meta's business-scoped id), `parent:PT.ENT.1181…`
 (the same for a group of businesses), `lid:2214…@lid`, `username:ann.lee`.
@@ -105,13 +105,13 @@ def _aliases(owner: Contact, contacts: Sequence[Contact]) -> list[Contact]:
 
 
 def _contradicts(native_ids: Sequence[str], aliases: Sequence[Contact]) -> bool:
-    """Whether a payload has another lasting id than the sender had; the ids themselves are unknown."""
+    """Return whether a payload has another lasting id than the sender had; the ids themselves are unknown."""
     had = {kind_of(alias.native_id) for alias in aliases} & _LASTING
     return any(kind_of(native_id) in had for native_id in native_ids)
 
 
 def _is_new(contact: Contact | None, owner: Contact) -> bool:
-    """Whether an id is to be stored as the owner's."""
+    """Return whether an id is to be stored as the owner's."""
     if contact is None:
         return True
     if kind_of(contact.native_id) == USERNAME:

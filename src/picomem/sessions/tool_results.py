@@ -1,7 +1,7 @@
-"""What a tool answered, cut to the room that a prompt has for it. Pure but for the tokenizer.
+"""Cuts the result of a tool to its token budget in a prompt. Pure except for the tokenizer.
 
-The log keeps all of it. A result that was cut says so, and how more of it can be seen: by the model, which asks the
-tool for less at a time, and by the person.
+The log keeps the whole result. A cut result says so, and how to see more of it: the model can ask the tool for less at
+a time, and the person can open the message.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NOTHING = f"[… cut here: nothing is shown. {_MORE}]"  # without a number: cut
 
 
 def is_longer(text: str, most: int) -> bool:
-    """Whether a text has more tokens than that; a very long one is not counted."""
+    """Return whether a text has more tokens than that; a very long one is not counted."""
     return len(text) > _LONGEST_PIECE * most or count_tokens(text) > most
 
 

@@ -66,7 +66,7 @@ def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
 
 
 def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
-    """How many changes there are of each decision."""
+    """Return how many changes there are of each decision."""
     return dict(sql(tx).all("count_changes", user=scope.user))
 
 
@@ -140,7 +140,7 @@ def purge(tx: Transaction, scope: Scope) -> None:
 
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
-    """Whether this very refusal is on record already: a second run need not write it again."""
+    """Return whether this very refusal is on record already: a second run need not write it again."""
     row = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
     return row is not None
 

@@ -27,26 +27,26 @@ def of_id(tx: Transaction, scope: Scope, message_id: str) -> ChannelMessage | No
 
 
 def is_there(tx: Transaction, scope: Scope, channel: str, account: str, native_id: str) -> bool:
-    """Whether a message came in under that id, damaged or not."""
+    """Return whether a message came in under that id, damaged or not."""
     values = {"user": scope.user, "channel": channel, "account": account, "native_id": native_id}
     return sql(tx).one("incoming_channel_message", **values) is not None
 
 
 def unfinished(tx: Transaction, scope: Scope) -> list[ChannelMessage]:
-    """What waits for an answer or to be sent, in the order in which it came; damaged rows are left out."""
+    """Return the messages that wait for an answer or for sending, oldest first, without damaged rows."""
     rows = sql(tx).all("open_channel_messages", user=scope.user)
     return [message for row in rows if (message := _message(row)) is not None]
 
 
 def held(tx: Transaction, scope: Scope, channel: str, account: str, conversation: str) -> list[ChannelMessage]:
-    """What goes out once the person has written again."""
+    """Return the messages that are sent once the person has written again."""
     values = {"user": scope.user, "channel": channel, "account": account, "conversation": conversation}
     rows = sql(tx).all("held_channel_messages", **values)
     return [message for row in rows if (message := _message(row)) is not None]
 
 
 def last_said(tx: Transaction, scope: Scope, channel: str, account: str, conversation: str) -> Micros:
-    """When the person wrote last, in the channel's time; 0 for never."""
+    """Return when the person wrote last, in the channel's time; 0 for never."""
     values = {"user": scope.user, "channel": channel, "account": account, "conversation": conversation}
     (last,) = sql(tx).one("last_said_on_channel", **values) or (None,)
     return int(last or 0)

@@ -24,6 +24,8 @@ class Everyone(Enum):
 
 
 EVERYONE: Final = Everyone.EVERYONE
+# How long a request that only reads waits to write what it derived: another may hold the lock for half a minute.
+BRIEF_WAIT: Final = 0.2
 
 
 class Transaction:
@@ -81,13 +83,14 @@ class Maintenance(Protocol):
         anything."""
         ...
 
-    def leave_no_trace(self, wait_seconds: float) -> None:
+    def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
-        in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
+        in a log. It waits for others who read or write, so long at most. Where only rows of the user of `scope` were
+        deleted, a server writes the partitions of that user alone. Raises Locked, ReadOnly or DiskFull."""
         ...
 
     def copies_out_of_reach(self) -> str:
-        """Where copies of what was deleted may be that `leave_no_trace` does not reach; empty if nowhere."""
+        """Return where copies of what was deleted may be that `leave_no_trace` does not reach; empty if nowhere."""
         ...
 
 
@@ -118,8 +121,12 @@ class Connector(Protocol):
         """A consistent snapshot."""
         ...
 
-    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
+    def write(
+        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+    ) -> AbstractContextManager[Transaction]:
         """A write transaction that holds the lock of the user of `scope`; nested calls join the outer one.
+
+        It waits for the lock as long as `wait_seconds` says, by default half a minute, and then raises Locked.
 
         Two of the same user never run at once; nothing may depend on two of different users not doing so. With
         EVERYONE no other runs at all. A statement, or a nested call, with another user's id is a mistake in the program

@@ -302,7 +302,7 @@ def _is_any_older(entries: str, before: Micros) -> bool:
 
 
 def _holds_text(stored: str) -> bool:
-    """Whether the column of episodes holds entries, and not only ids, which are no text."""
+    """Return whether the column of episodes holds entries, and not only ids, which are no text."""
     return "{" in stored
 
 

@@ -29,6 +29,6 @@ def damaged_log(database: Path) -> Path:
 
 
 def holds_content(path: Path) -> bool:
-    """Whether a file may hold what was stored, and can be read without harm. The index of the log of an open database
-    holds page numbers and locks alone (see file_bytes.py). Raises InvalidInput where that cannot be told."""
+    """Return whether a file may hold what was stored, and can be read without harm. The index of the log of an open
+    database holds page numbers and locks alone (see file_bytes.py). Raises InvalidInput where that cannot be told."""
     return open_database_suffix(path) != LOG_INDEX

@@ -52,7 +52,7 @@ def whole_last(tx: Transaction, scope: Scope) -> int | None:
 
 
 def is_there(tx: Transaction, scope: Scope) -> bool:
-    """Whether a user has a range, damaged or not."""
+    """Return whether a user has a range, damaged or not."""
     return sql(tx).one("doc_range", user=scope.user) is not None
 
 
@@ -63,12 +63,12 @@ def highest_taken(tx: Transaction, scope: Scope) -> int:
 
 
 def next_range(highest: int) -> int:
-    """Where the range behind the one of a number begins; numbers begin one above it."""
+    """Return where the range behind the one of a number begins; numbers begin one above it."""
     return ((highest >> _RANGE_BITS) + 1) << _RANGE_BITS
 
 
 def in_first_range(doc: int) -> bool:
-    """Whether a number is of range 0."""
+    """Return whether a number is of range 0."""
     return doc >> _RANGE_BITS == 0
 
 

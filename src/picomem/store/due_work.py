@@ -1,4 +1,4 @@
-"""Which users have background work to do: one statement for all of them."""
+"""Finds the users with due background work, in one statement for all users."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _ids(rows: list[Row]) -> list[str]:
 
 
 def _is_id(user: str) -> bool:
-    """Whether it is a user's id: a damaged row may hold something else, which is for the doctor."""
+    """Return whether it is a user's id: a damaged row may hold something else, which is for the doctor."""
     try:
         Scope(user)
     except InvalidInput:

@@ -94,13 +94,13 @@ def _transcripts(tx: Transaction, scope: Scope) -> list[Row]:
 
 
 def count_by_host(tx: Transaction, scope: Scope) -> list[HostCount]:
-    """How many transcripts there are of each host."""
+    """Return how many transcripts there are of each host."""
     rows = sql(tx).all("count_transcripts", user=scope.user)
     return [HostCount(host, files, turns or 0, size or 0, read_at) for host, files, turns, size, read_at in rows]
 
 
 def any_withheld(tx: Transaction, scope: Scope) -> bool:
-    """Whether the user withheld any transcript."""
+    """Return whether the user withheld any transcript."""
     return sql(tx).one("denied_transcript", user=scope.user) is not None
 
 
@@ -143,13 +143,13 @@ def purge_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> None:
 
 
 def is_withheld(tx: Transaction, scope: Scope, transcript: Transcript) -> bool:
-    """Whether the user withheld the session of a transcript, or the session that set it to work."""
+    """Return whether the user withheld the session of a transcript, or the session that set it to work."""
     asked = {"session": transcript.session, "parent": transcript.parent_session}
     return sql(tx).one("withheld", user=scope.user, **asked) is not None
 
 
 def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
-    """Whether the transcripts of a session (its id, or the beginning of it) may be handed out; how many they are."""
+    """Set whether answers may use the transcripts of a session (its id, or its beginning); return how many they are."""
     return sql(tx).run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
 
 
@@ -261,7 +261,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
 
 
 def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
-    """Whether an episode, damaged or not, has one of the numbers."""
+    """Return whether an episode, damaged or not, has one of the numbers."""
     return bool(_by_docs(tx, scope, list(docs)))
 
 
@@ -279,7 +279,7 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
 
 
 class TimelinePlace(NamedTuple):
-    """Where an episode stands in the timeline; `started_at` is None where nobody knows when it took place."""
+    """The place of an episode in the timeline; `started_at` is None where nobody knows when it took place."""
 
     started_at: Micros | None
     first_turn: int
@@ -327,8 +327,8 @@ def timeline(
 
 
 def count_by_time(tx: Transaction, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
-    """How many episodes of the scope began in [since, until), by the beginning of each span of `slot` microseconds that
-    has some."""
+    """Return how many episodes of the scope began in [since, until), by the beginning of each span of `slot`
+    microseconds that has some."""
     whose = {"user": scope.user, "project": scope.project, "agent": scope.agent, "session": scope.session}
     rows = sql(tx).all("episodes_by_slot", **whose, since=since, until=until, slot=slot)
     return {number * slot: count for number, count in rows}
@@ -396,7 +396,7 @@ def from_row(row: Row) -> Episode:
 
 
 def is_whole(row: Row) -> bool:
-    """Whether a row matches its hash."""
+    """Return whether a row matches its hash."""
     return row_hash.is_whole("episodes", row)
 
 

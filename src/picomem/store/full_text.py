@@ -11,7 +11,7 @@ from picomem.store.search import Document
 
 
 def holds_the_words(tx: Transaction, users: Iterable[Scope], source: str) -> bool:
-    """Whether full text holds what the rows of all users make, and nothing else."""
+    """Return whether full text holds what the rows of all users make, and nothing else."""
     return search.of(tx).holds(source, _documents(tx, users, source))
 
 

@@ -49,5 +49,5 @@ def forget(tx: Transaction, scope: Scope) -> None:
 
 
 def count_damaged(tx: Transaction, scope: Scope) -> int:
-    """How many of the user's pages do not match their hash."""
+    """Return how many of the user's pages do not match their hash."""
     return sum(not is_whole("index_pages", row) for row in sql(tx).all("all_index_pages", user=scope.user))

@@ -17,7 +17,7 @@ def take(tx: Transaction, scope: Scope, name: str, owner: str, *, now: Micros, u
 
 
 def is_held(tx: Transaction, scope: Scope, name: str, *, now: Micros, latest: Micros) -> bool:
-    """Whether somebody has the lease; an end after `latest` is not honoured."""
+    """Return whether somebody has the lease; an end after `latest` is not honoured."""
     return sql(tx).one("lease_held", user=scope.user, name=name, now=now, latest=latest) is not None
 
 

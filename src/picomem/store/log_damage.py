@@ -1,17 +1,17 @@
-"""Whether a damaged log (`-wal`) holds changes that SQLite cannot see any more.
+"""Detects whether a damaged log (`-wal`) holds changes that SQLite cannot see any more.
 
-SQLite takes the frames of a log up to the first that does not match its checksum. It says nothing of those behind it,
-and overwrites them with the next change. Two things show that there was more:
+SQLite reads the frames of a log up to the first wrong checksum. It does not report the frames after it, and overwrites
+them with the next change. Two things show that there were more:
 
-- **The log itself.** The header of a frame holds the salts of the log's present round, and, in the last frame of a
-  transaction, a commit mark. Each checksum continues that of the frame before. Two commit marks in frames that continue
-  each other stand for two transactions, and the second began after the first had been synced. A power cut or a failed
-  write leaves one commit mark behind the valid frames at most, or several that do not continue each other.
-- **The index of the log (`-shm`)**, where a killed process left it. It counts the frames that were committed, and were
-  synced before.
+- **The log itself.** The header of a frame holds the salts of the log's current generation, and, in the last frame of a
+  transaction, a commit mark. Each checksum continues that of the previous frame. Two commit marks in frames that
+  continue each other are two transactions, and the second began after the first had been synced. A power cut or a
+  failed write leaves at most one commit mark after the valid frames, or several that do not continue each other.
+- **The index of the log (`-shm`)**, if a killed process left it. It counts the committed frames, which were synced
+  before.
 
-What neither shows: the last transaction of a log whose index is gone, and a log that was cut where its index is gone.
-The formats are those of sqlite.org/fileformat2.html (4.1–4.3) and sqlite.org/walformat.html (2.1).
+Two cases remain invisible: the last transaction of a log without an index, and a truncated log without an index. The
+formats are those of sqlite.org/fileformat2.html (4.1–4.3) and sqlite.org/walformat.html (2.1).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def read_index(path: Path) -> LogIndex | None:
 
 
 def has_lost_changes(path: Path, valid: int | None, index: LogIndex | None) -> bool:
-    """Whether the log of a database held more than its `valid` frames; None: they are counted, which takes long.
+    """Return whether the log of a database held more than its `valid` frames; None: they are counted, which takes long.
 
     `index` is as it was before the database was opened. Other processes may write meanwhile. Raises apsw.Error where
     the log cannot be read.
@@ -95,7 +95,7 @@ def has_lost_changes(path: Path, valid: int | None, index: LogIndex | None) -> b
 
 
 def _holds_more_than_database(path: Path, read: ReadAt, order: str) -> bool:
-    """Whether a log whose header is damaged holds pages that the database does not.
+    """Return whether a log whose header is damaged holds pages that the database does not.
 
     A power cut may tear the header when the log is begun anew, and then all that the log held is in the database.
     """
@@ -133,12 +133,12 @@ class _Log:
         raise AssertionError  # a log has an end
 
     def has_commits_after(self, valid: int) -> bool:
-        """Whether two transactions that follow each other stand behind the valid frames."""
+        """Return whether two transactions that follow each other stand behind the valid frames."""
         commits = sum(1 for _, frame in self._frames_after(valid) if frame.size and frame.salts == self.salts)
         return commits > 1 and next(self._later_commits(valid), None) is not None
 
     def is_broken_after(self, valid: int) -> bool:
-        """Whether the frames behind the valid ones break off before the next commit mark.
+        """Return whether the frames behind the valid ones break off before the next commit mark.
 
         Where they do not, SQLite counts them by now, or another process is about to begin the log anew.
         """
@@ -195,7 +195,7 @@ class _Log:
         return self._read(self._offset(number) + FRAME_HEADER, self._page_size)
 
     def _continues(self, number: int, frame: _Frame) -> bool:
-        """Whether the checksum of a frame continues that of the frame before it."""
+        """Return whether the checksum of a frame continues that of the frame before it."""
         before = self._frame(number - 1)
         if before is not None and before.salts != frame.salts:
             return False

@@ -19,7 +19,7 @@ def look_for_lost_files(path: Path) -> None:
     """Raise StoreError for a database that was cut to nothing while its log is there. Warn where the log is gone, or
     the file has been empty for a while and may have been a store."""
     log = Path(f"{path}-wal")
-    # Another process may be making the store: its log is looked at first, because the database is never empty after.
+    # Another process may be making the store: its log is checked first, because the database is never empty after.
     has_log = bool(_size(log))
     is_empty = _size(path) == 0
     if is_empty and has_log:
@@ -42,7 +42,7 @@ def look_for_lost_files(path: Path) -> None:
 
 
 def is_log_lost(path: Path) -> bool:
-    """Whether the log was removed from beside its index. Another process may be opening or closing the database
+    """Return whether the log was removed from beside its index. Another process may be opening or closing the database
     meanwhile, so it must be the same index before and after the log was looked for."""
     before = _inode(Path(f"{path}-shm"))
     return before is not None and not Path(f"{path}-wal").exists() and _inode(Path(f"{path}-shm")) == before

@@ -36,8 +36,8 @@ class VersionLink(NamedTuple):
 
 
 class HeldVersions(NamedTuple):
-    """How many versions a user has; and by how many these, or those of them that are believed, differ from what was
-    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
+    """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
+    when they were written. A difference shows that a row is lost, or missing from the table's index."""
 
     versions: int
     missing: int
@@ -55,8 +55,7 @@ class ListPlace(NamedTuple):
 
 
 class ListFilter(NamedTuple):
-    """What a list of memories is limited to; empty texts limit nothing. What belongs to no project counts as every
-    project's."""
+    """A filter for a list of memories; empty texts match all. A memory without a project belongs to every project."""
 
     kind: str = ""
     origin: str = ""
@@ -233,7 +232,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
 
 
 def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
-    """Whether a version, damaged or not, has one of the numbers."""
+    """Return whether a version, damaged or not, has one of the numbers."""
     return bool(_by_docs(tx, scope, list(docs)))
 
 
@@ -295,22 +294,22 @@ def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
 
 
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """How many memories of each kind the user believes now."""
+    """Return how many memories of each kind the user believes now."""
     return dict(sql(tx).all("count_memories", user=scope.user, now=now))
 
 
 def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """How many of these wait to be confirmed."""
+    """Return how many of these wait to be confirmed."""
     return dict(sql(tx).all("count_memories_from", user=scope.user, now=now, source=Source.CAPTURED.value))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
-    """How many memories are archived or have expired, damaged rows included."""
+    """Return how many memories are archived or have expired, damaged rows included."""
     return len(_archived(tx, scope)) + len(_expired(tx, scope, now))
 
 
 def count_docs(tx: Transaction, scope: Scope) -> int:
-    """How many versions the user has in the search index."""
+    """Return how many versions the user has in the search index."""
     row = sql(tx).one("count_memory_docs", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -321,8 +320,8 @@ def count_missing(tx: Transaction, scope: Scope) -> int:
 
 
 def count(tx: Transaction, scope: Scope) -> HeldVersions:
-    """How many versions the user has, and how many are missed."""
-    counted, held = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
+    """Return how many versions the user has, and how many are missed."""
+    counted, held = row_counts.memories(tx, scope)
     differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
     return HeldVersions(counted.versions, max(differences))
 
@@ -375,7 +374,7 @@ def unique_id(rows: list[Row], prefix: str, what: str) -> str:
 
 
 def visible(owner: Scope, reader: Scope) -> bool:
-    """Whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
+    """Return whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
     return owner.user == reader.user and all(
         not asked or not has or asked == has
         for asked, has in (
@@ -474,6 +473,16 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionPar
     ]
 
 
+def parents_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionParent]]:
+    """Do what `parents_of` does, for several memories at once, by their ids."""
+    parents: dict[str, list[VersionParent]] = {memory_id: [] for memory_id in memory_ids}
+    rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(parents))) if parents else []
+    for row in rows:
+        if row[1] in parents and row_hash.is_whole("lineage", row):
+            parents[row[1]].append(VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2]))
+    return parents
+
+
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
     return sql(tx).all("memory_versions", user=scope.user, id=memory_id)
 
@@ -502,7 +511,7 @@ def from_row(row: Row) -> Memory:
 
 
 def is_whole(row: Row) -> bool:
-    """Whether a row matches its hash."""
+    """Return whether a row matches its hash."""
     return row_hash.is_whole("memories", row)
 
 

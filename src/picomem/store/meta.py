@@ -78,7 +78,7 @@ def redaction_key(tx: Transaction) -> bytes:
 
 
 def is_key(text: str) -> bool:
-    """Whether a text can be the key of a store."""
+    """Return whether a text can be the key of a store."""
     return len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
 
 

@@ -35,7 +35,7 @@ def files(tx: Transaction, scope: Scope) -> list[NoteFile]:
 
 
 def count_damaged_files(tx: Transaction, scope: Scope) -> int:
-    """How many records of files do not match their hash."""
+    """Return how many records of files do not match their hash."""
     return sum(not row_hash.is_whole("note_files", row) for row in _files(tx, scope))
 
 
@@ -107,7 +107,7 @@ def clear(tx: Transaction, users: Iterable[Scope]) -> None:
 
 
 def count(tx: Transaction, scope: Scope) -> int:
-    """How many sections there are."""
+    """Return how many sections there are."""
     return int((sql(tx).one("count_note_sections", user=scope.user) or (0,))[0])
 
 

@@ -1,7 +1,7 @@
-"""Whether the files of an open database still stand where they were opened.
+"""Checks that the files of an open database still have the names under which they were opened.
 
-SQLite goes on writing into the files that it has open, whatever has become of their names. So before a change is
-acknowledged the names are compared with what was opened.
+SQLite continues to write into its open files, whatever happened to their names. So before a change is acknowledged, the
+names are compared with the open files.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class OpenedFiles:
             )
 
     def is_database_moved(self) -> bool:
-        """Whether the database file itself does not stand under its name any more."""
+        """Return whether the database file itself does not stand under its name any more."""
         name = str(self._path)
         return name in self._identities and _identity(name) not in (self._identities[name], None)
 
     def is_log_replaced(self) -> bool:
-        """Whether a log, or an index of a log, stands under the name of this one's that is another."""
+        """Return whether a log, or an index of a log, stands under the name of this one's that is another."""
         return any(
             _identity(name) not in (identity, None, _GONE)
             for name, identity in self._identities.items()

@@ -1,4 +1,4 @@
-"""The number of rows of a user, counted as they are written, to notice a lost row. Every call takes a scope."""
+"""The number of rows of a user, updated with every write, to detect a lost row. Every call takes a scope."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ class VersionCounts(NamedTuple):
     believed: int
 
 
+class ComparedCounts(NamedTuple):
+    """The versions that the table holds, and those that were counted as they were written."""
+
+    there: VersionCounts
+    written: VersionCounts
+
+
 def episodes(tx: Transaction, scope: Scope) -> int:
-    """How many episodes were counted; quick, whatever their number."""
+    """Return how many episodes were counted; quick, whatever their number."""
     row = sql(tx).one("count_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -28,7 +35,7 @@ def add_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 
 def episodes_in_table(tx: Transaction, scope: Scope) -> int:
-    """How many episodes there are; reads the whole index."""
+    """Return how many episodes there are; reads the whole index."""
     row = sql(tx).one("counted_episodes", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -38,21 +45,15 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
     sql(tx).run("recount_episodes", user=scope.user, episodes=count)
 
 
-def memories(tx: Transaction, scope: Scope) -> VersionCounts:
-    """How many versions were counted."""
-    row = sql(tx).one("held_memories", user=scope.user)
-    return VersionCounts._make(row or (0, 0))
+def memories(tx: Transaction, scope: Scope) -> ComparedCounts:
+    """Return how many versions there are, for which the whole index is read, and how many were counted."""
+    there, believed, *counted = sql(tx).one("memory_counts", user=scope.user) or (0, 0, 0, 0)
+    return ComparedCounts(VersionCounts(there, believed), VersionCounts._make(counted))
 
 
 def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:
     """Count versions that came, or, below 0, that went."""
     sql(tx).run("add_memories_to_holdings", user=scope.user, memories=versions, believed=believed)
-
-
-def memories_in_table(tx: Transaction, scope: Scope) -> VersionCounts:
-    """How many versions there are; reads the whole index."""
-    row = sql(tx).one("counted_memories", user=scope.user)
-    return VersionCounts._make(row or (0, 0))
 
 
 def set_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:

@@ -1,8 +1,9 @@
-"""Full text as every database offers it, and the look-ups beside it that are plain statements.
+"""The interface of full text on every database, and the look-ups beside it that are plain statements.
 
-Recall asks for each term of a question alone, and weighs it by how rare it is among the asker's own documents. So
+Recall queries each term of a question separately, and weighs it by its rarity among the user's own documents. So
 `Search` returns how much of a term each document holds, without the weight of the term: the saturated frequency of
-BM25, normalised by the length of the document.
+BM25, normalised by the length of the document. Several terms are looked up at once, because each statement costs a
+round trip to the server.
 
 Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 """
@@ -10,7 +11,7 @@ Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
 
 from picomem.light_dataclass import dataclass
@@ -59,25 +60,30 @@ class Search(Protocol):
         """The user's documents that hold a term, with the score of each."""
         ...
 
-    def count(self, scope: Scope, source: str, term: str) -> int:
-        """How many of the user's documents hold a term."""
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
-    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
-        """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
+    def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
+        """Return how many of the user's documents hold each of several terms, 0 for those that none holds."""
+        ...
+
+    def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
+        """Return for each head the user's terms that begin with it, in order, so many at most, with the number of
+        documents that hold each."""
         ...
 
     def has_term_with(self, part: str) -> bool:
-        """Whether any term of any user, in any source, contains `part`: for the proof of a purge."""
+        """Return whether any term of any user, in any source, contains `part`: for the proof of a purge."""
         ...
 
     def size(self, source: str) -> int:
-        """How many documents of all users are indexed."""
+        """Return how many documents of all users are indexed."""
         ...
 
     def holds(self, source: str, documents: Iterable[tuple[Scope, Document]]) -> bool:
-        """Whether the index holds what these documents make, and nothing else. The check of the files themselves is
-        `Maintenance.words_integrity`, which needs a connection of its own."""
+        """Return whether the index holds what these documents make, and nothing else. The check of the files themselves
+        is `Maintenance.words_integrity`, which needs a connection of its own."""
         ...
 
     def clear(self, source: str) -> None:
@@ -105,8 +111,8 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
 
 
 class EpisodePlace(NamedTuple):
-    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them; they sort in the
-    order of their transcript."""
+    """The place of an episode in its transcript. It is a tuple, because a question makes a thousand of them; they sort
+    in the order of their transcript."""
 
     transcript: str
     first_turn: int

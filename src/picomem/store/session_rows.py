@@ -169,13 +169,13 @@ def ids(tx: Transaction, scope: Scope) -> list[str]:
 
 
 def count(tx: Transaction, scope: Scope) -> int:
-    """How many sessions the user has."""
+    """Return how many sessions the user has."""
     row = sql(tx).one("count_sessions", user=scope.user)
     return int(row[0]) if row else 0
 
 
 def count_all_messages(tx: Transaction, scope: Scope) -> int:
-    """How many messages the user's sessions have in all."""
+    """Return how many messages the user's sessions have in all."""
     row = sql(tx).one("count_all_messages", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -241,7 +241,7 @@ def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
 
 
 def count_messages(tx: Transaction, scope: Scope, session_id: str, before: int = 1 << 62) -> int:
-    """How many messages the session has, or has before the number `before`."""
+    """Return how many messages the session has, or has before the number `before`."""
     (count,) = sql(tx).one("count_messages", user=scope.user, session_id=session_id, before=before) or (0,)
     return int(count)
 

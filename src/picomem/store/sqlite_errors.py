@@ -24,13 +24,13 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def lacks_room_for_log_index(error: apsw.Error) -> bool:
-    """Whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
+    """Return whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
     # An error of apsw's own, as that a connection is closed, has no code of SQLite's.
     return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def _may_open_files() -> bool:
-    """Whether this process may open another file; SQLite does not tell why it could not."""
+    """Return whether this process may open another file; SQLite does not tell why it could not."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError:

@@ -48,7 +48,7 @@ def _legible(kind: str, value: object) -> object:
 
 
 def _count_columns(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> int:
-    """How many columns a statement gives; it is prepared for that, and not run."""
+    """Return how many columns a statement gives; it is prepared for that, and not run."""
     counts: list[int] = []
 
     def count(cursor: apsw.Cursor, _sql: str, _values: object) -> bool:

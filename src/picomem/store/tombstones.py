@@ -38,12 +38,12 @@ def marks(tx: Transaction, scope: Scope) -> list[str]:
 
 
 def is_of_everything(marks: Iterable[str]) -> bool:
-    """Whether one of these purges is of all that the user has."""
+    """Return whether one of these purges is of all that the user has."""
     return any(mark.partition(":")[0] == EVERYTHING for mark in marks)
 
 
 def is_begun(tx: Transaction, scope: Scope) -> bool:
-    """Whether a purge of a user was begun and not finished; its mark may be damaged."""
+    """Return whether a purge of a user was begun and not finished; its mark may be damaged."""
     return user_entries.is_there(tx, scope, user_entries.PURGE)
 
 
@@ -65,7 +65,7 @@ def copy(source: Transaction, target: Transaction, scope: Scope) -> None:
 
 
 def count(tx: Transaction, scope: Scope) -> int:
-    """How many tombstones a user has: none where nothing was ever purged."""
+    """Return how many tombstones a user has: none where nothing was ever purged."""
     return len(sql(tx).all("all_tombstones", user=scope.user))
 
 
@@ -91,7 +91,7 @@ class Tombstones:
             sql(self._tx).run("put_tombstone", user=self._scope.user, digest=self._digest("title", title), size=None)
 
     def bars_title(self, title: str) -> bool:
-        """Whether a purged session was called so."""
+        """Return whether a purged session was called so."""
         return bool(title) and bool(self._found([self._digest("title", title)]))
 
     def put_episode(self, identity: str) -> None:
@@ -105,16 +105,16 @@ class Tombstones:
         sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
 
     def bars_memory(self, name: str) -> bool:
-        """Whether a version of that memory was purged."""
+        """Return whether a version of that memory was purged."""
         return bool(self._found([self._digest("memory", name)]))
 
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
-        """Whether a transcript that is so large now may not be read."""
+        """Return whether a transcript that is so large now may not be read."""
         tombstones = self._found([self._transcript(host, session, path)])
         return any(buried is None or size <= buried for buried in tombstones.values())
 
     def touches(self, host: str, session: str, path: str) -> bool:
-        """Whether something of that transcript was purged."""
+        """Return whether something of that transcript was purged."""
         return bool(self._found([self._transcript(host, session, path)]))
 
     def episodes(self, identities: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""A database that could not be opened, for a program that continues without it.
+"""A database that could not be opened, for programs that continue without it.
 
 Each call tries again, so a server need not be restarted when the file is available again; until then each call raises
 the error of the opening.
@@ -25,8 +25,10 @@ class LateConnector:
     def read(self) -> AbstractContextManager[Transaction]:
         return self._opened().read()
 
-    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
-        return self._opened().write(scope)
+    def write(
+        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+    ) -> AbstractContextManager[Transaction]:
+        return self._opened().write(scope, wait_seconds=wait_seconds)
 
     @property
     def maintenance(self) -> Maintenance:

@@ -10,7 +10,7 @@ from picomem.store.sql_access import sql
 
 PURGE = "purge unfinished"  # see tombstones.py
 HANDED_OVER = "handed over"  # see memory/untrusted_handouts.py
-INJECTED = "injected"  # see memory/injected.py
+INJECTED = "injected"  # see memory/injection_log.py
 HANDED_OUT = (HANDED_OVER, INJECTED)  # what was made from texts; nothing shows from which, so a purge removes it
 GRANTED = "granted"  # permissions that reach further than the user's own data, separated by spaces
 TIDIED = "tidied"  # when retention ran last, in microseconds
@@ -40,7 +40,7 @@ def remove(tx: Transaction, scope: Scope, name: str) -> None:
 
 
 def is_there(tx: Transaction, scope: Scope, name: str) -> bool:
-    """Whether there is a text of that name, damaged or not."""
+    """Return whether there is a text of that name, damaged or not."""
     return sql(tx).one("user_mark", user=scope.user, name=name) is not None
 
 

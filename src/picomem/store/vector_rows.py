@@ -35,7 +35,7 @@ class TextToEmbed(NamedTuple):
 
 
 class ModelCount(NamedTuple):
-    """How many vectors of a source a model made."""
+    """The number of vectors of a source by one model."""
 
     source: str
     model: str
@@ -103,7 +103,7 @@ def _cleared(tx: Transaction, scope: Scope, spaces: Sequence[Row], limit: int) -
 
 
 def length(tx: Transaction, scope: Scope, model: str) -> int:
-    """How many dimensions the stored vectors of a model have; 0 where there are none."""
+    """Return how many dimensions the stored vectors of a model have; 0 where there are none."""
     row = sql(tx).one("vector_length", user=scope.user, model=model)
     return int(row[0]) if row else 0
 
@@ -115,18 +115,18 @@ def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, 
 
 
 def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int:
-    """How many rows have no vector of a model."""
+    """Return how many rows have no vector of a model."""
     row = sql(tx).one(f"count_{source}_without_vector", user=scope.user, model=model)
     return int(row[0]) if row else 0
 
 
 def count_by_model(tx: Transaction, scope: Scope) -> list[ModelCount]:
-    """How many vectors there are of each source and model."""
+    """Return how many vectors there are of each source and model."""
     return list(map(ModelCount._make, sql(tx).all("count_vectors", user=scope.user)))
 
 
 def count_orphans(tx: Transaction, scope: Scope, source: str) -> int:
-    """How many vectors of a source belong to no row."""
+    """Return how many vectors of a source belong to no row."""
     row = sql(tx).one(f"count_{source}_orphans", user=scope.user)
     return int(row[0]) if row else 0
 

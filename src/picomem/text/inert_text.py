@@ -88,7 +88,7 @@ def _unsafe_in_json() -> re.Pattern[str]:
 
 
 def _is_safe(text: str) -> bool:
-    """Whether nothing in a text needs to be looked at closely."""
+    """Return whether nothing in a text needs to be looked at closely."""
     plain = text.replace("\n", "").replace("\t", "")
     return plain.isprintable() and _PRINTABLE_HIDDEN.isdisjoint(plain)
 

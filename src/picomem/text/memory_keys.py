@@ -24,7 +24,7 @@ KEY_PATTERN = r"[a-z][a-z0-9_]*"
 RESERVED_PREFIXES = ("system_", "internal_")
 
 _MOST_WORDS = 6
-_MOST_READ = 2_000  # characters of the text that are looked at; a key says what it begins with
+_MOST_READ = 2_000  # characters of the text that are read; a key says what it begins with
 
 # Words that carry a sentence and do not say what it is about.
 _FUNCTION_WORDS = """
@@ -86,7 +86,7 @@ def suggest_key(text: str, kind: str = "") -> str:
 
 
 def tells_of(key: str, gone: str, kept: str) -> bool:
-    """Whether a word of a key is one of a text that goes and of none that is kept: the key was made from it."""
+    """Return whether a word of a key is one of a text that goes and of none that is kept: the key was made from it."""
     words = set(key.split("_"))
     return bool(words & set(_words(gone)) - set(_words(kept)))
 
@@ -121,7 +121,7 @@ def _informative(words: list[str]) -> list[str]:
 
 
 def _has_foreign_letters(text: str) -> bool:
-    """Whether a letter is left that the ASCII words do not show."""
+    """Return whether a letter is left that the ASCII words do not show."""
     return any(c.isalpha() and not unicodedata.normalize("NFKD", c)[0].isascii() for c in text)
 
 

@@ -1,4 +1,4 @@
-"""How picomem knows its own prompts again.
+"""Recognises picomem's own prompts.
 
 A command that consolidates (`memory.consolidation_command`, such as `claude -p`) is an agent's host, and writes a
 transcript of what it was asked. Without a mark picomem would read that transcript as a session of its user, consolidate
@@ -15,5 +15,5 @@ COMMAND_MARKER = "PICOMEM_IN_CONSOLIDATION_COMMAND"
 
 
 def is_own_prompt(text: str) -> bool:
-    """Whether a user's turn is a prompt of picomem's own."""
+    """Return whether a user's turn is a prompt of picomem's own."""
     return text.lstrip().startswith(OWN_PROMPT)

@@ -114,17 +114,17 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Whether a word, with whatever punctuation stands around it, is one that no term is made from."""
+    """Return whether a word, with whatever punctuation stands around it, is one that no term is made from."""
     return word.strip(".,;:!?'\"()").lower() in STOP_WORDS
 
 
 def is_cjk(text: str) -> bool:
-    """Whether the text holds a CJK character."""
+    """Return whether the text holds a CJK character."""
     return not text.isascii() and bool(re.search(f"[{_CJK}]", text))
 
 
 def says_little(term: str) -> bool:
-    """Whether a CJK term has a character that is a function word by itself: 是什 stands where two words meet."""
+    """Return whether a CJK term has a character that is a function word by itself: 是什 stands where two words meet."""
     return is_cjk(term) and any(character in _CJK_FUNCTION for character in term)
 
 

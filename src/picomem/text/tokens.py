@@ -28,7 +28,7 @@ _LONGEST_PIECE = 16  # characters, of the vocabulary
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens the text has. An empty text has none."""
+    """Return how many tokens the text has. An empty text has none."""
     return len(token_ids(text)) if text else 0
 
 
@@ -95,7 +95,7 @@ def unexpected_file(path: Path) -> str:
 
 
 def wordllama_folder() -> Path:
-    """Where the package with the vocabulary and the weights lies. It is found, not imported: importing it costs
+    """Return where the package with the vocabulary and the weights lies. It is found, not imported: importing it costs
     300 ms and loads a web client."""
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:

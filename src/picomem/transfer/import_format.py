@@ -1,7 +1,7 @@
-"""The interface of what can be imported, and the registry: one module of formats/ for each, which holds its FORMAT.
+"""The interface of an import format, and the registry: each module of formats/ holds its FORMAT.
 
-A format knows its file by looking (`claims`), and hands over what the file holds, entry by entry (`read`). It opens
-files only through `bounded_files` and ingest's reader, so no device, pipe, huge file or archive's path is followed.
+A format recognises its file (`claims`), and offers its entries one by one (`read`). It opens files only through
+`bounded_files` and ingest's reader, so no device, pipe, huge file or path of an archive is followed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 
 from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.paths import status_of
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class ImportFormat(Protocol):
@@ -27,10 +27,11 @@ class ImportFormat(Protocol):
     is_fallback: bool  # whether it claims only what no other format does
 
     def claims(self, path: Path, /) -> bool:
-        """Whether the file or folder is of this format. Raises NotFound or InvalidInput where it cannot be read."""
+        """Return whether the file or folder is of this format. Raises NotFound or InvalidInput where it cannot be
+        read."""
         ...
 
-    def read(self, path: Path, intake: Intake, /) -> None:
+    def read(self, path: Path, importer: Importer, /) -> None:
         """Hand over what it holds. Raises NotFound or InvalidInput where nothing can be read."""
         ...
 

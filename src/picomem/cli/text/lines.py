@@ -1,4 +1,4 @@
-"""How text is laid out for a terminal."""
+"""Lays out text for a terminal."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _broken(text: str, columns: int, later_columns: int) -> list[str]:
 
 
 def _fitting(text: str, columns: int) -> int:
-    """How many characters fit in so many columns."""
+    """Return how many characters fit in so many columns."""
     used = 0
     for index, char in enumerate(text):
         used += _columns(char)

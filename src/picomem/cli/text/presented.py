@@ -1,4 +1,4 @@
-"""Results as text for a person at a terminal: their presentation (operations/presentation.py), laid out in lines."""
+"""Renders the presentation of a result (operations/presentation.py) as lines of text for a terminal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def render(presentation: Presentation, columns: int | None = None) -> str:
 
 
 def _is_apart(before: Block, block: Block) -> bool:
-    """Whether an empty line stands between two blocks: numbered entries have room around them."""
+    """Return whether an empty line stands between two blocks: numbered entries have room around them."""
     if isinstance(before, Heading):
         return False
     return isinstance(block, Heading) or _is_numbered(block) or _is_numbered(before)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     NO_HEADER,
     LineFormat,
@@ -38,7 +39,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst
@@ -166,7 +166,7 @@ def _is_ours(record: Record) -> bool:
 
 
 def _passed(state: State, data: bytes) -> str:
-    """Why a line can be passed over unparsed; empty where it must be parsed."""
+    """Explain why a line can be skipped unparsed; empty if it must be parsed."""
     if not (match := _ENVELOPE.match(data)):
         return ""
     kind = match[1].decode()
@@ -202,7 +202,7 @@ def _describe(state: State, line: Line, meta: Record, at: int | None) -> None:
 
 
 def _speaker(state: State, line: Line, meta: Record) -> str:
-    """Who types the prompts of a session: a person ("user"), a program, or an agent."""
+    """Return who types the prompts of a session: a person ("user"), a program, or an agent."""
     session, named = meta.get("id") or meta.get("session_id"), state.marks.get("session")
     is_of_this_file = line.offset == 0 and (named is None or session == named)
     told = {name: value for name, value in meta.items() if name != "source"}
@@ -260,14 +260,14 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
 
 
 def _summary(state: State, line: Line, compacted: Record, at: int | None) -> Sequence[Turn]:
-    """What the program wrote in place of the conversation so far; empty where only the provider can read it."""
+    """Read the summary with which the program replaced the conversation; empty if only the provider can read it."""
     text = compacted.get("message")
     text = text if isinstance(text, str) else ""
     return state.summarise(line, text, at=at, key=f"{at}\n{text}", ids=("", "", state.info.branch))
 
 
 def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
-    """What the agent did by a call of a tool: its arguments are JSON in a string, an object, or the bare input."""
+    """Read the action of a tool call. Its arguments are JSON in a string, an object, or the bare input."""
     state.skipped.add("tool")
     given = item.get("arguments", item.get("action", item.get("input")))
     if isinstance(given, str):

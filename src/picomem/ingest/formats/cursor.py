@@ -20,6 +20,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from picomem.clock import Micros, to_micros
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -31,7 +32,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.ids import content_hash
@@ -135,7 +135,7 @@ def _asked(state: State, line: Line, message: Record, content: object) -> Sequen
 
 
 def _query(text: str) -> str | None:
-    """What was typed: the last query of a message, because files may be quoted before it."""
+    """Return the typed text: the last query of a message, because files may be quoted before it."""
     end = text.rfind(_QUERY_END)
     start = text.rfind(_QUERY, 0, end) if end >= 0 else -1
     return text[start + len(_QUERY) : end] if start >= 0 else None

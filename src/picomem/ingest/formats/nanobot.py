@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     NO_HEADER,
     LineFormat,
@@ -37,7 +38,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.records.ids import content_hash
@@ -165,7 +165,8 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _is_of_program(record: Record, role: str) -> bool:
-    """Whether nanobot wrote a message for itself: where a summary ends, an answer to a command, an interruption."""
+    """Return whether nanobot wrote a message for itself: where a summary ends, an answer to a command, an
+    interruption."""
     if role == "user":
         return bool(record.get("_hidden_history")) and _OF_SUB_AGENT not in record
     return bool(record.get("_recovery_interrupted") or record.get("_command"))
@@ -181,7 +182,7 @@ def _identity(record: Record, role: str, text: str) -> str:
 
 
 def _of_person(state: State, record: Record) -> Origin:
-    """Whose words a message in a user's place holds."""
+    """Return whose words a message in a user's place holds."""
     doubts = [origin for name, origin in _WRITTEN_BY_OTHERS.items() if record.get(name)]
     told = (Origin(state.marks.get(_SPEAKER, Origin.AGENT)), doubted(record, in_a_log=True), *doubts)
     return worst([origin for origin in told if origin is not None])

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -39,9 +40,8 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import LONGEST, Line
-from picomem.ingest.source import MAGIC, Look, RecordSource, is_database, look_at
+from picomem.ingest.source import MAGIC, RecordSource, SourceState, is_database, look_at
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
@@ -189,7 +189,7 @@ def _listed(record: Record, name: str) -> list[object]:
 
 
 def _holds_messages(path: Path) -> bool:
-    """Whether a database has OpenCode's tables; not one that cannot be read."""
+    """Return whether a database has OpenCode's tables; not one that cannot be read."""
     with closing(HostDatabase(path)) as database:
         try:
             return all(columns <= database.columns(table) for table, columns in _TABLES.items())
@@ -220,12 +220,12 @@ class OpenCodeSession:
         self.read = 0
         self._database = database
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         """The number of messages, without a last one that is still being written."""
         (count,) = self._database.select("SELECT count(*) FROM message WHERE session_id = ?", self.session)[0]
         last = self._messages(count - 1, 1) if count else []
         being_written = any(not _is_complete(data) or not any(self._parts(name)) for name, _, data in last)
-        return Look(look_at(self.path).file, count - being_written, 0)
+        return SourceState(look_at(self.path).file, count - being_written, 0)
 
     def lines(self, offset: int) -> Iterator[Line]:
         session = self._description()
@@ -302,7 +302,7 @@ class OpenCodeSession:
 
 
 def _is_complete(data: bytes | None) -> bool:
-    """Whether nothing is written to a message any more: an answer that ended, or a question."""
+    """Return whether nothing is written to a message any more: an answer that ended, or a question."""
     message = record_of(data or b"") or {}
     return message.get("role") != "assistant" or bool(inner(message, "time").get("completed") or message.get("error"))
 

@@ -1,4 +1,4 @@
-"""How what hooks would put beside a prompt is presented."""
+"""The presentation of what hooks would inject beside a prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OBSTACLES = {
 
 
 def verdict(result: PromptContextResult) -> str:
-    """Whether something would go beside the prompt, and why, in a sentence."""
+    """Return whether something would go beside the prompt, and why, in a sentence."""
     compared = f"{result.relevance:.2f}, and hooks.min_relevance is {result.min_relevance:.2f}"
     if result.is_injected:
         used = f"{result.tokens:,} of {result.token_budget:,} tokens"

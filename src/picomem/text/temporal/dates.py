@@ -308,7 +308,7 @@ class Dates:
 
 
 def is_day(point: Point, today: date) -> bool:
-    """Whether the point names single days, and not weeks or months."""
+    """Return whether the point names single days, and not weeks or months."""
     span = point.before(today)
     return span.end - span.start == timedelta(days=1)
 

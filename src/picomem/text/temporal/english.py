@@ -251,7 +251,7 @@ class _Grammar:
 
 
 def _finer(near: Point, far: Point) -> bool:
-    """Whether the near end is a bare day of the month and the far end names its month: “the 3rd to the 8th of
+    """Return whether the near end is a bare day of the month and the far end names its month: “the 3rd to the 8th of
     May”."""
     probe = datetime(2024, 5, 15).date()
     assert near.index is not None and far.index is not None

@@ -1,11 +1,11 @@
-"""When the event happened that a text tells of: “yesterday I went hiking”, “上周五开了会”. Pure.
+"""Finds the time of the event that a text reports: “yesterday I went hiking”, “上周五开了会”. Pure.
 
-The grammar is the one that reads a question; the day from which it counts is that on which the text was said. A text
-has an event if it says exactly when one happened, and that was over by then. What happened on the day of the text
-itself needs no date of its own, and a year says too little about when.
+It uses the grammar for questions, and counts from the day of the text. A text has an event only if it says exactly when
+one happened, and that was over by then. An event on the day of the text itself needs no date of its own, and a year is
+too vague.
 
-“Yesterday”, “last May” and “May 2022” are past whatever stands around them. “In May” and “on Friday” are past only in
-a sentence that says so, because people plan with the same words.
+“Yesterday”, “last May” and “May 2022” are always in the past. “In May” and “on Friday” are in the past only in a
+sentence that says so, because people plan with the same words.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class EventTime:
         return first if first == last else f"{first} to {last}"
 
     def share_within(self, since: Micros, until: Micros) -> float:
-        """How likely the event lies in a window: the share of its time that does, 0–1."""
+        """Return the probability that the event lies in a window: the share of its time that does, 0–1."""
         return max(0, min(self.until, until) - max(self.since, since)) / (self.until - self.since)
 
 
@@ -76,12 +76,12 @@ def read_event(text: str, said_at: Micros, zone: tzinfo) -> EventTime | None:
 
 
 def _is_told(text: str, phrase: Phrase) -> bool:
-    """Whether the text tells of a past event with a phrase, and does not plan with it."""
+    """Return whether the text tells of a past event with a phrase, and does not plan with it."""
     return re.search(_PAST, text[phrase.start : phrase.end]) is not None or is_past(sentence_at(text, phrase))
 
 
 def _has_cue(text: str) -> bool:
-    """Whether a text has a word that every event has one of. Most texts have none, and are read no further."""
+    """Return whether a text has a word that every event has one of. Most texts have none, and are read no further."""
     low = text.lower()
     if not _cue_words().isdisjoint(re.findall(_WORD, low)) or "s back" in low or re.search(_CUE_DATE, low):
         return True

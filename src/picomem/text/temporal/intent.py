@@ -1,4 +1,4 @@
-"""What the words around a time phrase say of it: is it meant as a filter, and is the latest wanted.
+"""Reads the words around a time phrase: whether the phrase is meant as a filter, and whether the latest is wanted.
 
 A phrase is meant where its sentence looks back: it is a question, or all that was written; it asks neither
 for a duration (“how long since”) nor for a plan, and speaks of no habit. Where the sentence is about talking
@@ -83,12 +83,12 @@ def wanted_order(text: str) -> str:
 
 
 def is_told(text: str, phrase: Phrase) -> bool:
-    """Whether a word for talking governs the phrase directly: “as mentioned on May 8th”."""
+    """Return whether a word for talking governs the phrase directly: “as mentioned on May 8th”."""
     return _found("told", text[max(0, phrase.start - _NEAR) : phrase.start])
 
 
 def is_meant(text: str, phrase: Phrase, now: datetime) -> bool:
-    """Whether the sentence around a phrase asks for what was said in that time (see the head of the file)."""
+    """Return whether the sentence around a phrase asks for what was said in that time (see the head of the file)."""
     sentence, alone = _sentence(text, phrase)
     past, over = _found("past", sentence), phrase.span.end <= now
     before = text[max(0, phrase.start - _NEAR) : phrase.start]
@@ -106,12 +106,12 @@ def is_meant(text: str, phrase: Phrase, now: datetime) -> bool:
 
 
 def is_past(sentence: str) -> bool:
-    """Whether a sentence tells of something past, and plans nothing."""
+    """Return whether a sentence tells of something past, and plans nothing."""
     return _found("past", sentence) and not _found("ahead", sentence)
 
 
 def is_about_talk(sentence: str) -> bool:
-    """Whether a question asks what was said, rather than what happened."""
+    """Return whether a question asks what was said, rather than what happened."""
     return _found("talk", sentence)
 
 

@@ -115,7 +115,7 @@ class Names:
         return self._with_year(spans.yearly(lambda year: spans.month_span(year * 12 + month - 1)), after, "month")
 
     def _plain(self, at: int, after: int) -> bool:
-        """Whether a month's name with a bare number is surely a date: “May 8”, not “she may 8 of them”."""
+        """Return whether a month's name with a bare number is surely a date: “May 8”, not “she may 8 of them”."""
         if self.low(at) not in AMBIGUOUS_MONTHS or self._year(after):
             return True
         if self.words[at].text[0].isupper():
@@ -159,7 +159,7 @@ class Names:
         return None
 
     def _follows(self, at: int) -> bool:
-        """Whether what stands at `at` leaves the date before it a date: “the 8th floor” does not."""
+        """Return whether what stands at `at` leaves the date before it a date: “the 8th floor” does not."""
         if at >= len(self.words):
             return True
         word = self.words[at]

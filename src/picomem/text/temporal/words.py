@@ -176,7 +176,7 @@ def read_ordinal(words: list[Token], at: int) -> tuple[int, int] | None:
 
 
 def read_quantity(words: list[Token], at: int) -> tuple[Quantity, int] | None:
-    """How many of a unit, and the index after it (at the unit's name)."""
+    """Return how many of a unit, and the index after it (at the unit's name)."""
     rough = _low(words, at) in _ROUGHLY
     if rough:
         at += 1

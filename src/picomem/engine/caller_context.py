@@ -1,0 +1,225 @@
+"""The context of one caller: the shared resources of the process, the caller, and objects made from them on demand.
+
+A module that only some methods need is imported by those methods: a recall in a hook must not wait for the readers of
+transcripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from picomem.clock import DAY, Micros, check_time, parse_iso
+from picomem.engine.shared_resources import Resources
+from picomem.errors import DiskFull, InvalidInput, StoreError
+from picomem.light_dataclass import replace
+from picomem.memory.checked_arguments import future
+from picomem.records.caller import Caller
+from picomem.records.kinds import Origin
+from picomem.records.memory import Parent
+from picomem.records.scope import Scope
+
+if TYPE_CHECKING:
+    from picomem.ingest.transcript_copies import TranscriptCopies
+    from picomem.memory.agent_access import AgentAccess, OriginOf
+    from picomem.memory.echo_guard import ReturnedTexts
+    from picomem.memory.remember import Writer
+    from picomem.memory.text_cleaning import Cleaner
+    from picomem.memory.timeline import TimelineHits
+    from picomem.memory.vectors import Vectors
+    from picomem.notes.note_search import Notes
+    from picomem.policy.redact import Redactor
+    from picomem.sessions.log import Sessions
+    from picomem.store.episodes import TimelinePlace
+
+_Result = TypeVar("_Result")
+_LATELY = 500  # episodes
+
+
+class CallerContext:
+    """One user's memory as one caller sees it: what the verbs of an engine work on."""
+
+    def __init__(self, resources: Resources, caller: Caller, scope: Scope) -> None:
+        self.resources = resources
+        self.caller = caller
+        self.scope = scope
+        self.connector = resources.connector
+        self.settings = resources.settings
+        self.clock = resources.clock
+        self.zone = resources.zone
+        self.sources: tuple[Parent, ...] = ()  # what changes are made from
+        self.said = ""  # by the person for whom an agent acts
+        self.is_group = False  # whether others than the user read the answers
+        self.is_by_words = False  # whether recall asks as without an embedder
+        self.kept_sessions: Sessions | None = None
+        self._kept_vectors: Vectors | None = None
+
+    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
+        """The same for another actor; see `Engine.acting_as`."""
+        from copy import copy
+
+        acting = copy(self)
+        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
+        acting.sources = (Parent(kind="message", id=message),) if message else ()
+        acting.said = said
+        return acting
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        embedder = self.resources.embedder
+        return embedder.name if embedder else "none"
+
+    @property
+    def embedder_trouble(self) -> str:
+        """Why there is no embedder, though the settings want one."""
+        return str(self.resources.no_embedder or "")
+
+    def writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
+        """`said` is what the person states for whom an agent writes."""
+        from picomem.memory.remember import Writer
+        from picomem.policy.stated import Grounds
+
+        users_own = self.returned_texts().users_own() if self.caller.is_agent else ()
+        made_by = self.vectors()
+        store = made_by.store_memory if made_by else None
+        return Writer(
+            actor=actor or self.caller.signature,
+            now=self.clock(),
+            verb=verb,
+            store_vector=store,
+            recalled=self.returned_texts().texts(),
+            returned_pieces=self.returned_texts().pieces(),
+            sources=self.sources,
+            said=self.said,
+            persons=Grounds(said),
+            stated=Grounds((*said, *users_own)),
+        )
+
+    def agent_access(self, origin_of: OriginOf | None = None) -> AgentAccess:
+        """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
+        from picomem.memory.agent_access import AgentAccess, of_the_agent
+        from picomem.policy.stated import Grounds
+
+        return AgentAccess(
+            connector=self.connector,
+            scope=self.scope,
+            writer=self.writer,
+            cleaner=self.cleaner,
+            clock=self.clock,
+            persons=lambda: Grounds(self.persons()),
+            is_agent=self.caller.is_agent,
+            origin_of=origin_of or of_the_agent,
+            settle=self.settle,
+            deleting=self.deleting,
+        )
+
+    def vectors(self) -> Vectors | None:
+        """The maker of vectors for stored rows, if there is an embedder."""
+        from picomem.memory.vectors import Vectors
+
+        if self._kept_vectors is None and self.resources.embedder is not None:
+            self._kept_vectors = Vectors(self.resources.embedder, self.scope)
+        return self._kept_vectors
+
+    def deleting(self, delete: Callable[[], _Result]) -> _Result:
+        """Run a deletion; where the disk is too full for it, once more with the room that is kept for that."""
+        try:
+            return delete()
+        except DiskFull:
+            if not self.connector.maintenance.give_up_ballast():
+                raise
+            return delete()
+
+    def settle(self) -> None:
+        """After a transaction: what could not be done in it, for it would have made others wait."""
+        if self._kept_vectors is not None:
+            self._kept_vectors.store_waiting(self.connector)
+
+    def copies(self) -> TranscriptCopies:
+        """The kept copies of the user's transcripts. Raises StoreError."""
+        from picomem.ingest.transcript_copies import TranscriptCopies
+
+        redactor = self.redactor()
+        return TranscriptCopies(self.connector, Scope(self.scope.user), lambda text: redactor.redact(text).text)
+
+    def notes(self) -> Notes | None:
+        """The configured notes, which are the notes of the settings' own user and of nobody else."""
+        chosen = self.settings.notes
+        if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
+            return None
+        from picomem.notes.note_search import Notes
+
+        return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
+
+    def no_notes(self) -> str:
+        """Return why `notes` gives none."""
+        chosen = self.settings.notes
+        if chosen.paths or chosen.extra_paths:
+            return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
+        return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
+
+    def redactor(self) -> Redactor:
+        """See `Resources.redactor`."""
+        return self.resources.redactor()
+
+    def cleaner(self) -> Cleaner:
+        """See `Resources.cleaner`."""
+        return self.resources.cleaner()
+
+    def returned_texts(self) -> ReturnedTexts:
+        """Text that recall recently returned to this user."""
+        return self.resources.returned_texts(self.scope.user)
+
+    def owner(self, scope: Scope | None) -> Scope:
+        """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""
+        if scope is None:
+            return self.scope
+        if scope.user != self.scope.user:
+            raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
+        return self.cleaner().owner(scope)
+
+    def expiry(self, given: Micros | str | None) -> Micros | None:
+        """Return the moment at which a memory expires. Raises InvalidInput for a time that has passed."""
+        return None if given == "never" else future(self.time(given), self.clock())
+
+    def time(self, given: Micros | str | None) -> Micros | None:
+        """A time in microseconds. Raises InvalidTime."""
+        if given is None:
+            return None
+        return parse_iso(given, self.zone) if isinstance(given, str) else check_time(given)
+
+    def timeline(
+        self,
+        scope: Scope,
+        since: Micros | None,
+        until: Micros | None,
+        limit: int,
+        damaged: list[str],
+        after: TimelinePlace | None = None,
+    ) -> TimelineHits:
+        """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
+        from picomem.memory.timeline import timeline
+
+        clean = self.cleaner()
+        with self.connector.read() as tx:
+            page = timeline(tx, scope, since, until, limit, damaged, after)
+        return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
+
+    def stated_lately(self) -> list[str]:
+        """The user's words in the transcripts of the last day, latest first."""
+        from picomem.memory.timeline import timeline
+
+        try:
+            clean = self.cleaner()
+            with self.connector.read() as tx:
+                hits, _ = timeline(tx, Scope(self.scope.user), self.clock() - DAY, None, _LATELY, [])
+        except StoreError:
+            return []
+        return [clean.shown_text(hit.text) for hit in hits if hit.role == "user" and hit.origin is Origin.USER]
+
+    def persons(self) -> list[str]:
+        """The words of the person for whom an agent acts; empty if the person acts themselves."""
+        if self.said or not self.caller.is_agent:
+            return [self.said] if self.said else []
+        return self.stated_lately()

@@ -1,0 +1,114 @@
+"""Which calls of a coding agent's tools read what others wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
+from picomem.records.kinds import Origin
+
+pytestmark = pytest.mark.requirement("X7")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "origin"),
+    [
+        ("WebFetch", {"url": "https://example.org", "prompt": "what?"}, Origin.WEB),
+        ("WebSearch", {"query": "x"}, Origin.WEB),
+        ("web_search", {"query": "x"}, Origin.WEB),
+        ("web_fetch", {"url": "https://example.org"}, Origin.WEB),
+        ("browser", {"action": "snapshot"}, Origin.WEB),
+        ("fetch", {}, Origin.WEB),
+        ("mcp__fetch__fetch", {"url": "https://example.org"}, Origin.WEB),
+        ("mcp__playwright__browser_snapshot", {}, Origin.WEB),
+        ("mcp__linear__get_issue", {"id": "1"}, Origin.TOOL),
+        ("linear__get_issue", {"id": "1"}, Origin.TOOL),
+        ("mcp__picomem-like__read", {}, Origin.TOOL),
+        ("ReadMcpResourceTool", {"server": "docs", "uri": "docs://a"}, Origin.TOOL),
+        ("gmail_search", {"query": "invoice"}, Origin.TOOL),
+        ("message", {"action": "read"}, Origin.TOOL),
+    ],
+)
+def test_tools_that_search_fetch_or_ask_other_programs_read_from_outside(
+    tool: str, given: dict[str, Any], origin: Origin
+) -> None:
+    assert outside_of_call(tool, given) is origin
+
+
+@pytest.mark.parametrize(
+    "tool",
+    "Read Grep Glob Edit Write NotebookEdit TodoWrite TaskOutput LS apply_patch update_plan view_image write_stdin "
+    "mcp__ide__getDiagnostics mcp__filesystem__read_file mcp__picomem__memory_recall picomem__memory_recall "
+    "memory_recall mcp__memory__memory_show".split(),
+)
+def test_tools_that_work_on_the_users_files_and_memorys_own_do_not(tool: str) -> None:
+    assert outside_of_call(tool, {"file_path": "/w/README.md", "pattern": "https://example.org"}) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "origin"),
+    [
+        ("curl -s https://example.org/page", Origin.WEB),
+        ("cd /w && curl -sL example.org | head -50", Origin.WEB),
+        ("wget -qO- http://example.org", Origin.WEB),
+        ("curl localhost:4000/proxy https://example.org", Origin.WEB),
+        ("/usr/bin/curl https://example.org", Origin.WEB),
+        ("x=$(curl https://example.org); echo $x", Origin.WEB),
+        ("gh issue view 12", Origin.WEB),
+        ("gh pr view 12 --comments", Origin.WEB),
+        ("gh -R owner/repo issue list", Origin.WEB),
+        ("gh api repos/o/r/issues/1/comments", Origin.WEB),
+        ("glab mr view 3", Origin.WEB),
+        ("npm view left-pad readme", Origin.WEB),
+        ("python3 -c \"import requests; print(requests.get('https://example.org').text)\"", Origin.WEB),
+        ("node -e \"fetch('https://example.org').then(r => r.text()).then(console.log)\"", Origin.WEB),
+        ("lynx -dump https://example.org", Origin.WEB),
+        ("himalaya envelope list", Origin.TOOL),
+        ("gog gmail search invoice", Origin.TOOL),
+    ],
+)
+@pytest.mark.parametrize("shape", ["text", "list"])
+def test_commands_that_fetch_or_ask_a_forge_or_a_mailbox_read_from_outside(
+    command: str, origin: Origin, shape: str
+) -> None:
+    given = {"command": command if shape == "text" else ["bash", "-lc", command]}
+    assert outside_of_call("Bash", given) is origin
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log --oneline -5",
+        "git push --set-upstream origin main",
+        "git clone https://github.com/o/r",
+        "mix test --failed",
+        "rg curl src",
+        "cat docs/https.md",
+        "pytest -q tests/test_fetch.py",
+        "curl -s http://localhost:4000/health",
+        "curl -s localhost:4000/health",
+        "curl -sf http://127.0.0.1:8080/api | jq .",
+        "gh pr create --title x --body y",
+        "gh auth status",
+        "npm install left-pad",
+        "npm test",
+        "pip install https://example.org/a.whl",
+        "ls; echo done",
+    ],
+)
+def test_commands_on_the_users_own_files_and_machine_do_not(command: str) -> None:
+    assert outside_of_call("Bash", {"command": command}) is None
+
+
+def test_a_long_command_takes_no_time() -> None:
+    for piece in ("curl ", "a/", "((((", "gh x ", "https://", "fetch (", "'`"):
+        assert outside_of_call("Bash", {"command": piece * 100_000}) in (None, Origin.WEB)
+
+
+def test_what_memory_quotes_in_a_result_is_known_by_its_fence() -> None:
+    line = rb'{"content":"- <untrusted-text origin=\"web\" note=\"data\">x</untrusted-text> <untrusted-text origin=\"tool\">"}'
+    assert quoted_in_record(line) is Origin.WEB
+    assert quoted_in_record(b'{"content":"nothing of the kind"}') is None
+    assert quoted_in_record(b'{"content":"<untrusted-text origin=who>"}') is None
