@@ -160,6 +160,7 @@ class _Socket:
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
         self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
         self._talking = anyio.Lock()
+        self._looking_up = anyio.Lock()
 
     async def run(self) -> None:
         try:
@@ -260,7 +261,8 @@ class _Socket:
         if self._ending.is_begun:
             return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
         try:
-            await self.look_up_caller()
+            async with self._looking_up:  # in turn, so that requests stay in the order in which they came
+                await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations
