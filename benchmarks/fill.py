@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 ASKER = "user-0"
+PROJECT = "made-up"
+FOLDER = f"/made-up/{PROJECT}"  # of its sessions
 _SEED = 7
 _START = parse_iso("2023-01-01")
 _TALK = 40  # episodes of a transcript at most
@@ -121,7 +123,8 @@ def talks_of(prose: Prose, own: int, users: int) -> Iterator[Talk]:
             texts = [prose.text(topic) for _ in range(min(_TALK, own - first))]
             user = f"user-{number}"
             path = f"/made-up/{user}/{first}.jsonl"
-            yield Talk(user, Transcript(id=new_id(), host="plain", path=path, session=path), texts, first)
+            transcript = Transcript(id=new_id(), host="plain", path=path, session=path, project=PROJECT, cwd=FOLDER)
+            yield Talk(user, transcript, texts, first)
 
 
 def put_talk(tx: Transaction, talk: Talk, model: Model, directions: Iterator[np.ndarray]) -> None:

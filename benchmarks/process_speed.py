@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 
-from benchmarks.fill import ASKER, Filled
+from benchmarks.fill import ASKER, FOLDER, PROJECT, Filled
 from picomem.errors import PicomemError
 from picomem.light_dataclass import dataclass
 
@@ -112,6 +112,8 @@ class HookSpeed:
 def hook(filled: Filled, runs: int = RUNS) -> list[HookSpeed]:
     """Start the hook and the bare interpreter `runs` times each: alone, then while `picomem mcp` runs."""
     env = _environment(filled, "static")
+    asking = [sys.executable, "-c", _COMMAND, "--db", str(filled.store), "--user", ASKER, "prompt-context"]
+    _check_found([*asking, filled.questions[0], "--project", PROJECT, "--json"], env, "entries")
     alone = _hook_speed(filled, "alone", env, runs)
     command = [sys.executable, "-c", _COMMAND, "--db", str(filled.store), "--user", ASKER, "mcp"]
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as server:
@@ -130,7 +132,7 @@ def _hook_speed(filled: Filled, beside: str, env: Mapping[str, str], runs: int) 
     both = []
     for number in range(runs + 1):
         question = filled.questions[number % len(filled.questions)]
-        event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "prompt": question}
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "cwd": FOLDER, "prompt": question}
         both.append((_run(command, env, json.dumps(event))[0], _run(bare, env)[0]))
     warm = both[1:]  # the first opens what the others find open
     ms, bare_ms = (median(run[which] for run in warm) for which in (0, 1))
@@ -168,10 +170,10 @@ def _environment(filled: Filled, embedder: str) -> dict[str, str]:
     }
 
 
-def _check_found(command: Sequence[str], env: Mapping[str, str]) -> None:
+def _check_found(command: Sequence[str], env: Mapping[str, str], name: str = "hits") -> None:
     """What finds nothing is fast, and would say nothing."""
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-    if not json.loads(done.stdout)["hits"]:
+    if not json.loads(done.stdout)[name]:
         raise NothingFound()
 
 

@@ -79,7 +79,7 @@ def recollection(folder: Path = DATA, part: int = 1) -> Task:
     """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer."""
     lines = labelled_prompts(folder)[::part]
     labels = np.array([int(line.recollects) for line in lines])
-    plan = Plan(classes=("other", "recollection"), use_meaning=False, layers=0, hidden=0)
+    plan = Plan(classes=("other", "recollection"), words=1e-3, use_meaning=False, layers=0, hidden=0)
     seen = table([observe_prompt(line.text) for line in lines])
     return Task("recollection", plan, seen, labels, np.ones(len(labels)), len(labels))
 

@@ -24,6 +24,7 @@ from picomem.store.sqlite import SqliteConnector
 from training.examples import DATA
 
 CHOSEN_ON = DATA / "injection.jsonl"
+FITTED_TO = (CHOSEN_ON, DATA / "injection_2.jsonl")  # of two developers
 _MINUTE = 60_000_000
 _LATER = 30 * 24 * 60 * _MINUTE  # after the last session, the prompts are typed
 

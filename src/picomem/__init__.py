@@ -10,11 +10,12 @@ for hit in memory.recall("which port does staging use?").hits:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from picomem.version import __version__
 
+TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from picomem.app import open_engine as open  # noqa: A004
     from picomem.app import open_runtime
     from picomem.engine.engine import Engine

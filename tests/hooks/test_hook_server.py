@@ -17,6 +17,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from tests.amounts import amount
 from tests.hooks.conftest import HOSTS_PATIENCE, Host
 
 import picomem
@@ -112,7 +113,7 @@ def test_the_socket_of_a_killed_process_is_removed(stored: Host) -> None:
 def test_a_process_that_hangs_does_not_hold_a_host_up(stored: Host) -> None:
     with _mcp(stored) as process:
         process.send_signal(signal.SIGSTOP)
-        for _ in range(3):
+        for _ in range(amount(3, 100)):
             hook = stored.start()
             out, err = hook.communicate(json.dumps(_begun()).encode(), timeout=HOSTS_PATIENCE)
             assert (hook.returncode, err) == (0, b"")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,10 @@ from picomem.hooks.hook_events import HookEvent
 from picomem.injection.context_block import hits_block
 from picomem.injection.prompt_context import AgentPrompt, recalled
 from picomem.injection.prompt_signals import observe_prompt
-from picomem.injection.relevance import relevance
+from picomem.injection.relevance import most_useful_first, relevance
 from picomem.models.classifier import linear_logit, load
 from picomem.recall.hits import HIT_OVERHEAD
+from picomem.records.hit import Hit
 from picomem.text.tokens import count_tokens
 
 DECISION = "The billing service uses PostgreSQL 16, because the reports need window functions"
@@ -98,8 +101,6 @@ def test_the_classifier_read_without_numpy_says_what_it_says_with_it(prompt: str
 def test_what_is_injected_is_within_its_budget_and_fenced(
     billing: picomem.Engine, texts: list[str], budget: int
 ) -> None:
-    from dataclasses import replace
-
     (hit, *_) = billing.recall("which database does billing use?").hits
     hits = [
         replace(hit, text=text, id=f"01a2075c-481{number}", tokens=count_tokens(text) + HIT_OVERHEAD)
@@ -114,11 +115,10 @@ def test_what_is_injected_is_within_its_budget_and_fenced(
 
 
 def test_the_sets_name_entries_that_are_there() -> None:
-    import json
-
     from benchmarks.injection import SETS
+    from training.injection_sets import FITTED_TO
 
-    for path in SETS.values():
+    for path in {*SETS.values(), *FITTED_TO}:
         rows = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
         entries = {row["id"] for row in rows if row["type"] == "memory"}
         entries |= {
@@ -127,4 +127,41 @@ def test_the_sets_name_entries_that_are_there() -> None:
         prompts = [row for row in rows if row["type"] == "prompt"]
         assert len({row["id"] for row in rows}) == len(rows)
         assert all(set(row["answers"]) <= entries for row in prompts)
-        assert sum(not row["answers"] for row in prompts) >= 200
+        assert sum(not row["answers"] for row in prompts) >= 120
+
+
+def _decision(billing: picomem.Engine) -> Hit:
+    hits = billing.recall("which database does billing use?").hits
+    return next(hit for hit in hits if hit.text == DECISION)
+
+
+@pytest.mark.requirement("X16")
+def test_what_was_only_asked_comes_last(billing: picomem.Engine) -> None:
+    settled = _decision(billing)
+    asked = replace(settled, source="episode", role="user", kind="", text="which database does billing use, postgres?")
+    said = replace(asked, role="assistant", text="Billing uses PostgreSQL 16 on db-3 as its database")
+
+    ordered = most_useful_first("which database does billing use?", [asked, said, settled])
+
+    assert ordered[-1] == asked
+
+
+@pytest.mark.requirement("X16")
+def test_a_hit_that_is_too_long_leaves_room_for_the_next(billing: picomem.Engine) -> None:
+    settled = _decision(billing)
+    text, injected = hits_block([replace(settled, id="01a2075c-4810", tokens=2_000), settled], 600)
+
+    assert DECISION in text
+    assert len(injected) == 1
+
+
+def test_a_long_passage_takes_at_most_half_of_the_budget(tmp_path: Path) -> None:
+    path = tmp_path / "s01.jsonl"
+    talk = "The billing service keeps its invoices in PostgreSQL, sorted by month and by customer. " * 120
+    path.write_text(json.dumps({"role": "assistant", "content": talk}) + "\n")
+    with picomem.open(chosen().named(tmp_path / "memory.db")) as memory:
+        memory.ingest([path])
+        _, hits = recalled(memory, AgentPrompt("where does the billing service keep its invoices"))
+
+    assert hits
+    assert max(hit.tokens for hit in hits) <= 320

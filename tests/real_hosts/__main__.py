@@ -5,7 +5,8 @@ FOLDER is where npm installed package.json. Each host gets a home of its own wit
 1. `picomem install --yes`.
 2. A session that states a decision; `picomem recall` must find it.
 3. A second session that asks for it. What the model is sent must hold the decision, fenced, with its citation.
-4. `picomem uninstall --yes`. The settings must be what they were, byte for byte.
+4. The host compacts the second session. Its own summary must stand in the timeline.
+5. `picomem uninstall --yes`. The settings must be what they were, byte for byte.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class RealHost:
 
     name: str
     command: Sequence[str]
+    compacting: Sequence[str]
     variables: dict[str, str]
     settings: Callable[[str], dict[str, str]]
     ours: Sequence[str]
@@ -45,6 +47,7 @@ HOSTS = (
     RealHost(
         name="claude-code",
         command=("claude", "-p"),
+        compacting=("claude", "-p", "--continue", "/compact"),
         variables={"ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
         settings=lambda _: {".claude/settings.json": '{\r\n  "permissions": {"allow": ["Bash(ls:*)"]}\r\n}\r\n'},
         ours=(".claude/settings.json",),
@@ -52,6 +55,10 @@ HOSTS = (
     RealHost(
         name="codex",
         command=("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+        compacting=(
+            *("codex", "exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+            *("--config", "model_auto_compact_token_limit=1", "go on"),
+        ),
         variables={"LOOP_KEY": "none"},
         settings=lambda url: {
             ".codex/config.toml": "# mine\nmodel_provider = 'loop'\nmodel = \"scripted\"\n\n[model_providers.loop]\n"
@@ -74,7 +81,7 @@ class Trial:
         self.env["ANTHROPIC_BASE_URL"] = model.url
 
     def run(self) -> None:
-        """Go through the four steps. Raises AssertionError where one does not hold."""
+        """Go through the five steps. Raises AssertionError where one does not hold."""
         for name, text in self.host.settings(self.model.url).items():
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)
             (self.home / name).write_bytes(text.encode())
@@ -86,6 +93,8 @@ class Trial:
         asked_before = len(self.model.requests)
         self._session(QUESTION)
         self._injected("".join(self.model.requests[asked_before:]), cited)
+        self._done(self.host.compacting, self.home / "invoices")
+        self._summary()
         self._picomem("uninstall", self.host.name, "--yes")
         assert self._ours() == before
 
@@ -118,6 +127,15 @@ class Trial:
             assert monotonic() < end, self._picomem("status")
             sleep(0.2)  # another program is at work, and says nothing when it is done
 
+    def _summary(self) -> None:
+        """The timeline holds what the host wrote when it compacted."""
+        end = monotonic() + _PATIENCE
+        while not any(
+            entry["role"] == "summary" for entry in json.loads(self._picomem("timeline", "--json"))["episodes"]
+        ):
+            assert monotonic() < end, "no summary: " + self._picomem("status")
+            sleep(0.2)
+
     def _injected(self, sent: str, cited: str) -> None:
         """The decision stands between the marks, with the id under which `picomem show` opens it."""
         blocks = re.findall(r"<picomem-memory>(.*?)</picomem-memory>", sent)
@@ -141,7 +159,7 @@ def main(folder: Path) -> int:
                 failed += 1
                 sys.stdout.write(f"{host.name}: failed: {error}\n")
             else:
-                sys.stdout.write(f"{host.name}: installed, remembered, recalled, uninstalled to the byte\n")
+                sys.stdout.write(f"{host.name}: installed, remembered, recalled, compacted, uninstalled to the byte\n")
     return failed
 
 

@@ -36,21 +36,21 @@ def context_block(text: str) -> str:
 
 
 def hits_block(hits: Iterable[Hit], token_budget: int) -> tuple[str, list[str]]:
-    """The hits as a block of at most `token_budget` tokens, and those in it as they are noted; the best
-    first.
+    """The hits as a block of at most `token_budget` tokens, and those in it as they are noted; the best first.
 
     A hit knows its tokens. To count those of its line anew would take as long as all the rest of a hook, so each
     character that its line adds, such as one that was escaped, is taken for a token. A hit that does not fit is left
-    out, and so are those behind it.
+    out.
     """
     room = token_budget - HEAD_TOKENS
     lines: list[str] = []
     injected: list[str] = []
     for hit in hits:
         line = _line(hit)
-        room -= LINE_TOKENS + hit.tokens + max(0, len(line) - len(hit.text) - _LINE_CHARACTERS)
-        if room < 0:
-            break
+        cost = LINE_TOKENS + hit.tokens + max(0, len(line) - len(hit.text) - _LINE_CHARACTERS)
+        if cost > room:
+            continue
+        room -= cost
         lines.append(line)
         injected.append(as_injected(hit))
     return context_block("\n".join(lines)), injected

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from os.path import realpath
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import injected_in
-from picomem.injection.context_block import HEAD_TOKENS, LINE_TOKENS, as_injected, context_block, hits_block
-from picomem.injection.relevance import relevance
+from picomem.injection.context_block import as_injected, context_block, hits_block
+from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
+from picomem.recall.hits import HIT_OVERHEAD
+from picomem.recall.passages import fitted
 from picomem.recall.substance import substance
 from picomem.text.terms import query_terms
 
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.records.hit import Answer, Hit
 
-_MOST_HITS = 5
+_MOST_HITS = 12  # that are looked at; the most useful ones go beside the prompt, as far as the budget has room
+_LOOKED_AT = 2  # times the budget: as many tokens are looked at
+_MOST_OF_IT = 0.5  # of the budget, for one passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +60,29 @@ def index_of_project(engine: Engine) -> str:
 
 
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
-    """What recall says to a prompt, and those of its hits that the session was not given."""
+    """What recall says to a prompt, and those of its hits that the session was not given, the most useful first."""
+    answer, hits = candidates(engine, prompt)
+    return answer, most_useful_first(prompt.text, hits)
+
+
+def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
+    """What recall says to a prompt, and those of its hits that may go beside it, in the order of recall."""
+    budget = max(1, engine.settings.hooks.token_budget)
     answer = engine.recall(
         prompt.text,
         limit=_MOST_HITS,
-        token_budget=max(1, engine.settings.hooks.token_budget - HEAD_TOKENS - _MOST_HITS * LINE_TOKENS),
+        token_budget=_LOOKED_AT * budget,
         min_confidence=0.0,
         include_notes=False,
     )
     known = injected_in(engine, prompt.session) if prompt.session else frozenset()
-    asked = frozenset(query_terms(prompt.text))
-    return answer, [hit for hit in answer.hits if as_injected(hit) not in known and _says_something(hit, asked, prompt)]
+    asked = dict.fromkeys(query_terms(prompt.text), 1.0)
+    room = max(1, int(_MOST_OF_IT * budget) - HIT_OVERHEAD)
+    hits = [hit if hit.source == "memory" else fitted(hit, asked, room, HIT_OVERHEAD) for hit in answer.hits]
+    return answer, [hit for hit in hits if as_injected(hit) not in known and _says_something(hit, asked.keys(), prompt)]
 
 
-def _says_something(hit: Hit, asked: frozenset[str], prompt: AgentPrompt) -> bool:
+def _says_something(hit: Hit, asked: AbstractSet[str], prompt: AgentPrompt) -> bool:
     """Return whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch
     that its user left said it."""
     is_empty = hit.source == "episode" and substance(hit.text, asked) < 1

@@ -13,6 +13,7 @@ from math import log1p
 
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import Observed
+from picomem.recall.asking import asks
 from picomem.text.terms import is_cjk, terms
 
 _LONGEST = 4_000  # characters that are looked at
@@ -34,11 +35,6 @@ def _cue(words: str, pieces: str = "") -> _Cue:
 
 
 _FILLERS = _cue("and so but ok okay hey hi um btw please pls just now then next also first go can could would you")
-_QUESTIONS = _cue(
-    """what whats what's why how hows how's where wheres when until till since who whos who's whose which is are was were
-    does did do has have had any wer was wie wo wann warum welche welcher qué cómo dónde cuándo quién cuál""",
-    "什么 为啥 为什么 哪 谁 多少 几 怎么 咋 是不是 有没有 能不能 可不可以 吗 多久 多大",
-)
 _ORDERS = _cue(
     """fix add remove delete rename refactor implement write rewrite create update show open look explain find search list
     print summarize summarise translate move change make generate check review debug try rerun revert undo commit push
@@ -73,6 +69,8 @@ _ANYWHERE = {
     ),
 }
 _NAME_OF_CODE = r"\w/\w|\w_\w|[a-z][A-Z]|\.\w{2,4}\b"
+_DEFINITE = r"\b(?:the|our|that|those) \w"  # which both know: “the staging bucket”
+_DEFINITE_LONGEST = 400  # characters; a brief has many
 _NAME = r"(?<=[a-z,;:] )[A-Z]\w|[\u3400-\u9fff][A-Za-z]{2}|[A-Z]{2}"
 
 
@@ -85,24 +83,25 @@ def observe_prompt(prompt: str) -> Observed:
     signals = {name: 1.0 for name, cue in _ANYWHERE.items() if _shows(cue, known, lower)}
     signals |= {name: 1.0 for name, is_so in _forms(text, words).items() if is_so}
     size = len(text) * (3 if is_cjk(text) else 1)
+    hashed = [f"w:{term}" for term in terms(text)[:_WORDS]]
+    hashed += [f"b:{first} {second}" for first, second in pairwise(words[:_WORDS])]
+    hashed += [f"^:{' '.join(words[:count])}" for count in (1, 2, 3)]
+    hashed = list(dict.fromkeys(hashed))
     signals |= {
+        "asks": asks(text),
+        "names things both know": len(re.findall(_DEFINITE, lower[:_DEFINITE_LONGEST])) / 3,
+        "is short": 1 / (1 + len(hashed) / 10),
         "is long": log1p(size) / 5,
         "has many lines": log1p(text.count("\n")),
         "is very long": float(size > _MANY),
     }
-    hashed = [f"w:{term}" for term in terms(text)[:_WORDS]]
-    hashed += [f"b:{first} {second}" for first, second in pairwise(words[:_WORDS])]
-    hashed += [f"^:{' '.join(words[:count])}" for count in (1, 2, 3)]
-    return Observed(signals, list(dict.fromkeys(hashed)))
+    return Observed(signals, hashed)
 
 
 def _forms(text: str, words: list[str]) -> dict[str, bool]:
-    """What the form of a prompt shows: how it begins and ends, and what names it holds."""
+    """What the form of a prompt shows: how it begins, and what names it holds."""
     begins = next((word for word in words if word not in _FILLERS.words), "")
     return {
-        "asks a question": text.rstrip(" \"'”’)。").endswith(("?", "？", "吗", "呢", "么")),
-        "begins like a question": begins in _QUESTIONS.words,
-        "asks in Chinese": any(piece in text for piece in _QUESTIONS.pieces),
         "begins with an order": begins in _ORDERS.words or text.startswith(_ORDERS.pieces),
         "is in Chinese": is_cjk(text),
         "names a path or a name of code": bool(re.search(_NAME_OF_CODE, text)),

@@ -3,19 +3,22 @@
 The confidence of recall is made for questions: it says how likely an answer is among the hits, and the score of a hit
 depends on how much is stored. Most prompts are no questions. An order to an agent shares words with what was said of
 the same code, and needs none of it. So the prompt is judged first, by a classifier of its own (prompt_signals.py): does
-it ask for something of this person's past? Then the hits: how much of the prompt do they hold, and do they lack the
-kind of answer that it asks for? A logistic function weighs these signals. Its weights stand in
-relevance.json; `python -m training.relevance` fits them, and docs/hooks.md shows how they err.
+it ask for something of this person's past? Then the hits, the most useful first (hit_usefulness.py): how much of the
+prompt do they hold, which names of it does none hold, and do they lack the kind of answer that it asks for? A logistic
+function weighs these signals. Its weights stand in relevance.json; `python -m training.relevance` fits them, and
+docs/hooks.md shows how they err.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import exp, log1p
 from pathlib import Path
 
+from picomem.injection.hit_usefulness import hit_signals, usefulness
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.models.classifier import linear_logit
 from picomem.records.hit import Answer, Hit
@@ -25,37 +28,58 @@ WEIGHTS = Path(__file__).with_name("relevance.json")
 _BEST = 3  # hits that are looked at
 _MOST = 6.0  # of a logit, either way
 _LONG = 300  # characters
+# A name within a sentence, an abbreviation, a number, a name of code, or a Latin word in Chinese.
+_NAME = r"(?<=[\w,;:] )[A-Z]\w+|\b[A-Z]{2,}\w*|\b\w*\d\w*\b|\b\w+_\w+\b|(?<=[\u3400-\u9fff])[A-Za-z]{2,}"
 
 
 def relevance(prompt: str, answer: Answer, hits: Sequence[Hit]) -> float:
-    """How likely one of these hits, the best first, helps with a prompt that recall was asked with."""
+    """How likely one of these hits, the most useful first, helps with a prompt that recall was asked with."""
     if not hits:
         return 0.0
-    weights = _weights()
+    weights = load_weights()["prompt"]
     logit = weights["bias"] + sum(
         weights[name] * value for name, value in relevance_signals(prompt, answer, hits).items()
     )
     return round(1 / (1 + exp(-logit)), 4)
 
 
+def most_useful_first(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits of recall, by how much each helps with the prompt; of equals the better hit comes first."""
+    weights = load_weights()["hit"]
+    logits = [usefulness(signals, weights) for signals in hit_signals(prompt, hits)]
+    return [hits[place] for place in sorted(range(len(hits)), key=lambda place: -logits[place])]
+
+
 def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[str, float]:
-    """The signals of a prompt and its hits, by name."""
+    """The signals of a prompt and its hits, by name. None depends on how much is stored: a decision that is the only
+    memory answers its question as surely as one among thousands."""
     asked = frozenset(query_terms(prompt))
-    held = [asked & frozenset(terms(hit.text)) for hit in hits[:_BEST]]
+    held = [asked & frozenset(terms(hit.text)) for hit in hits]
+    best = held[:_BEST]
     recollection = linear_logit("recollection", observe_prompt(prompt))
     return {
         "recollection": max(-_MOST, min(_MOST, recollection)),
         "fit": answer.signs.fit if answer.signs else 0.0,
         "lacks": answer.signs.lacks if answer.signs else 0.0,
-        "held": len(frozenset().union(*held)) / max(1, len(asked)),
-        "shared": log1p(sum(map(len, held))),
+        "held": len(frozenset().union(*best)) / max(1, len(asked)),
+        "known": len(frozenset().union(*held)) / max(1, len(asked)),
+        "shared": log1p(max(map(len, best))),
         "words": log1p(len(asked)),
+        "names missing": log1p(_missing_names(prompt, hits[:_BEST], answer)),
         "one word": float(len(asked) <= 1),
         "lines": float(prompt.count("\n") > 1),
         "long": float(len(prompt) > _LONG),
     }
 
 
+def _missing_names(prompt: str, hits: Sequence[Hit], answer: Answer) -> int:
+    """How many names of a prompt none of the hits holds; that of their project need not be said."""
+    names = {name.lower() for name in re.findall(_NAME, prompt[:_LONG])}
+    told = " ".join([*(hit.text for hit in hits), *{hit.project for hit in answer.hits}]).lower()
+    return sum(name not in told for name in names)
+
+
 @lru_cache(maxsize=1)
-def _weights() -> Mapping[str, float]:
+def load_weights() -> Mapping[str, Mapping[str, float]]:
+    """The weights of the two functions: `hit`, and `prompt`."""
     return json.loads(WEIGHTS.read_bytes())

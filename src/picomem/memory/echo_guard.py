@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from picomem.policy.own_output import AnswerPiece
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
+
+if TYPE_CHECKING:
+    from picomem.policy.own_output import AnswerPiece
 
 _MOST_PIECES = 4_096  # of answers; one of ten hits has a few hundred
 _MOST = 64  # texts; an answer has ten or so, and what was recalled long ago may be said again

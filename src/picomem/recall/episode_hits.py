@@ -23,6 +23,7 @@ from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
 from picomem.store.search import EpisodePlace
 
+_WIDER = 4  # times as many are looked at where too few are allowed
 _WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
 _SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its parts
 _SHORT = 60  # tokens; a longer episode does
@@ -73,7 +74,10 @@ def _places(
     """Return where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = looking.tx, looking.scope
     allowed = _allowed_transcripts(looking)
-    candidates = words.best if allowed is None and window is None else list(words.totals)
+    if window is not None:
+        candidates = list(words.totals)
+    else:
+        candidates = words.best if allowed is None else _best_allowed(looking, words, allowed)
     closer = candidates[: rank.CANDIDATES] if looking.weights.context else []
     places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
     others = [doc for doc in dict.fromkeys([*candidates, *near.nearest, *events]) if doc not in places]
@@ -87,6 +91,20 @@ def _places(
     if window is not None and window.hard:
         places = {doc: place for doc, place in places.items() if doc in inside}
     return places
+
+
+def _best_allowed(looking: Looking, words: WordMatches, allowed: Collection[str]) -> list[int]:
+    """The episodes that the words like best, of the transcripts that are allowed: as many as of all transcripts where
+    nothing is narrowed. A common word stands in many thousands, and most of what is asked lies in few projects."""
+    count = rank.CANDIDATES
+    while True:
+        best = rank.best_by_words(words.totals, count)
+        places = {place.doc: place for place in search.places(looking.tx, looking.scope, best)}
+        of_allowed = {doc for doc, place in places.items() if place.transcript in allowed}
+        if len(of_allowed) >= rank.CANDIDATES or count >= len(words.totals):
+            looking.damaged += missing("episode", best, places)
+            return [doc for doc in best if doc in of_allowed][: rank.CANDIDATES]
+        count *= _WIDER
 
 
 def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlace], own: frozenset[str]) -> Signals:

@@ -23,17 +23,18 @@ from picomem.text.temporal.spans import Phrase
 
 _LONGEST = 2_000  # characters of a text that are read
 COARSEST: Micros = 92 * DAY  # a quarter or a season; a coarser time is no event's
-_WORD = re.compile(r"[a-z]{3,}")
+# Strings: `re` compiles a pattern at its first use, and a question needs none of these.
+_WORD = r"[a-z]{3,}"
 # Of feasts, and nearly always something else.
 _COMMON = frozenset("black boxing chinese day eve festival fools good memorial new year".split())
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？]|\n|$)", re.DOTALL)
-_CUE_DATE = re.compile(r"\d(?:\d\d\d|/\d|st|nd|rd|th)")
-_CHINESE_CUE = re.compile(
+_SENTENCE = r"(?s).+?(?:[.!?](?=\s)|[。！？]|\n|$)"
+_CUE_DATE = r"\d(?:\d\d\d|/\d|st|nd|rd|th)"
+_CHINESE_CUE = (
     "昨|前[天年晚]|去年|上一?[个個]?(?:[周週月季]|星期|[礼禮]拜)|(?:[天日周週月年]|星期)[之以]?前|[春夏秋冬][天季]"
     r"|[\d一二三四五六七八九十][月日号號]|(?:[周週]|星期|[礼禮]拜)[一二三四五六日天末]|"
     + "|".join(name for name in holidays.NAMES if not name.isascii())
 )
-_PAST = re.compile(r"(?i)\byesterday\b|\blast\b|\bago\b|\bpast\b|\bprevious\b|\b(?:19|20)\d\d\b|[昨前上去]")
+_PAST = r"(?i)\byesterday\b|\blast\b|\bago\b|\bpast\b|\bprevious\b|\b(?:19|20)\d\d\b|[昨前上去]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def read_event(text: str, said_at: Micros, zone: tzinfo) -> EventTime | None:
         return None
     now = to_datetime(said_at, zone).replace(tzinfo=None)
     text = text[:_LONGEST].replace(f"{now:%Y-%m-%d}", " ")  # the records of a log hold their own day
-    masked = "".join(filter(_has_cue, _SENTENCE.findall(unquoted(text))))
+    masked = "".join(filter(_has_cue, re.findall(_SENTENCE, unquoted(text))))
     events = [
         phrase
         for phrase in read_phrases(masked, now)
@@ -76,19 +77,19 @@ def read_event(text: str, said_at: Micros, zone: tzinfo) -> EventTime | None:
 
 def _is_told(text: str, phrase: Phrase) -> bool:
     """Return whether the text tells of a past event with a phrase, and does not plan with it."""
-    return _PAST.search(text[phrase.start : phrase.end]) is not None or is_past(sentence_at(text, phrase))
+    return re.search(_PAST, text[phrase.start : phrase.end]) is not None or is_past(sentence_at(text, phrase))
 
 
 def _has_cue(text: str) -> bool:
     """Return whether a text has a word that every event has one of. Most texts have none, and are read no further."""
     low = text.lower()
-    if not _cue_words().isdisjoint(_WORD.findall(low)) or "s back" in low or _CUE_DATE.search(low):
+    if not _cue_words().isdisjoint(re.findall(_WORD, low)) or "s back" in low or re.search(_CUE_DATE, low):
         return True
-    return not low.isascii() and _CHINESE_CUE.search(low) is not None
+    return not low.isascii() and re.search(_CHINESE_CUE, low) is not None
 
 
 @cache
 def _cue_words() -> frozenset[str]:
-    feasts = {part for name in holidays.NAMES for part in _WORD.findall(name)}
+    feasts = {part for name in holidays.NAMES for part in re.findall(_WORD, name)}
     relative = ("yesterday", "last", "ago", "past", "previous", "weekend", "wed", "sat", "sun")
     return frozenset((*relative, *words.MONTHS, *words.WEEKDAYS, *words.SEASONS, *feasts)) - _COMMON

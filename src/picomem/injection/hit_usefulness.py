@@ -1,0 +1,50 @@
+"""Whether one hit helps with a prompt, and which of several helps most. Pure.
+
+Recall ranks what was said by how well it fits the words of a question. Beside a prompt there is room for a few entries,
+so what was settled goes before what was only asked, and what an agent answered before the question. A logistic function
+weighs such signals; `python -m training.relevance` fits its weights (relevance.json).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import log1p
+
+from picomem.recall.answer_kinds import lacks_kind
+from picomem.records.hit import Hit
+from picomem.text.terms import query_terms, terms
+
+_SHORT = 45  # tokens of a hit, with the 30 of its date and id
+_SETTLED = frozenset(("decision", "preference", "instruction"))
+_QUESTION_ENDS = ("?", "？", "吗", "呢", "么")
+
+
+def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
+    """The signals of each hit, by name; the hits in the order of recall."""
+    asked = list(dict.fromkeys(query_terms(prompt)))
+    held = [frozenset(terms(hit.text)).intersection(asked) for hit in hits]
+    spread = {term: sum(term in of_hit for of_hit in held) for term in asked}
+    best = sorted((hit.score for hit in hits), reverse=True)[:2]
+    return [
+        {
+            "score": hit.score,
+            "lead": hit.score - (best[1] if hit.score == best[0] and len(best) > 1 else best[0] if best[1:] else 0.0),
+            "place": 1 / (1 + place),
+            "in memory": float(hit.source == "memory"),
+            "settled": float(hit.kind in _SETTLED),
+            "by an agent": float(hit.role == "assistant"),
+            "only asks": float(hit.role == "user" and hit.text.rstrip(" \"')”’").endswith(_QUESTION_ENDS)),
+            "lacks": float(lacks_kind(prompt, hit.text)),
+            "pairs": log1p(sum(one in held[place] and other in held[place] for one, other in pairwise(asked))),
+            "alone in": sum(1 / spread[term] for term in held[place]) / max(1, len(asked)),
+            "short": float(hit.tokens < _SHORT),
+            "size": log1p(hit.tokens),
+        }
+        for place, hit in enumerate(hits)
+    ]
+
+
+def usefulness(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """How much speaks for a hit with these signals: a logit."""
+    return weights["bias"] + sum(weights[name] * value for name, value in signals.items())
