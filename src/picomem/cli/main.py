@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
 Every operation of the table is a command, rendered from its request; `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `bench`, `completion` and `help` stand beside them.
+`mcp`, `serve`, `move`, `bench`, `completion` and `help` stand beside them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -49,6 +49,11 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "look",
         "Open the web page in the browser, signed in; starts the server where none runs.",
         "picomem open",
+    ),
+    "move": (
+        "maintain",
+        "Copy users from one store to another, each a file or on a server.",
+        "picomem move ~/memory.db postgresql://picomem@db.example/memory --user ann",
     ),
     "bench": (
         "maintain",
@@ -212,6 +217,10 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.open_page import run_open
 
         return run_open(chosen)
+    if name == "move":
+        from picomem.cli.move import run_move
+
+        return run_move(chosen)
     if name == "bench":
         from picomem.cli.bench import run_bench
 
@@ -341,6 +350,10 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.bench import add_bench
 
         add_bench(added, late)
+    elif name == "move":
+        from picomem.cli.move import add_move
+
+        add_move(added)
     elif name == "chat":
         from picomem.cli.chat import add_chat
 
