@@ -176,6 +176,22 @@ def test_a_socket_needs_a_token_and_a_page_of_ours(served: Served, anns: str) ->
     assert asyncio.run(all_of_them()) == [401, 401, 403, 403, 401, 101, 101]
 
 
+@pytest.mark.requirement("P8")
+@pytest.mark.reliability("S6")
+def test_an_open_socket_ends_with_its_token(served: Served) -> None:
+    async def conversation(client: ClientConnection) -> tuple[int, int]:
+        assert "result" in await _asked(client, _request("memories"))
+        listed = json.loads(picomem(served.db, "token", "list", "--json", "--user", "mallory").stdout)["tokens"]
+        assert picomem(served.db, "token", "revoke", listed[0]["id"], "--user", "mallory").returncode == 0
+        with pytest.raises(ConnectionClosed) as closed:
+            await _asked(client, _request("remember", content="The amber harbour keeps its ledgers dry"))
+        assert closed.value.rcvd is not None
+        return len(listed), closed.value.rcvd.code
+
+    assert talk(served, token(served.db, "--user", "mallory"), conversation) == (1, 4401)
+    assert served.post(token(served.db, "--user", "mallory"), "memories").json()["memories"] == []
+
+
 @pytest.mark.reliability("S6")
 def test_a_frame_that_is_too_large_closes_the_socket_and_nothing_else(served: Served, anns: str) -> None:
     async def conversation(client: ClientConnection) -> int | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import httpx2
 import pytest
 from tests.forked_program import program
@@ -13,7 +15,8 @@ from tests.gateway.serving import Served, environment, picomem, serving, token
 
 from picomem import open as open_memory
 from picomem.clock import MINUTE
-from picomem.engine.authorization import caller_of, make_sign_in_code, sign_in, tokens
+from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
+from picomem.records.access_token import new_token
 
 from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
 
@@ -76,6 +79,17 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
     assert sign_in(resources, session) is None
 
 
+@pytest.mark.timeout(20)  # a writer waits half a minute for the lock
+def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    make_sign_in_code(engine, EVERYTHING)
+    resources = engine._context.resources
+    assert not has_tokens(resources)
+    with closing(apsw.Connection(str(db))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert sign_in(resources, new_token("local")) is None
+
+
 @pytest.mark.requirement("P8")
 @pytest.mark.reliability("S6")
 def test_a_session_is_a_token_that_can_be_listed_and_revoked_at_once(pages: Served) -> None:
@@ -110,6 +124,23 @@ def test_a_form_needs_the_code_of_its_session_and_an_origin(pages: Served) -> No
             assert client.post("/appearance", data={"csrf": own}, headers={"Origin": origin}).status_code == 403
         assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
         assert client.post("/appearance", data={"csrf": own}, headers={"Origin": pages.url}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "foreign", ['prefs={"a":1}', "x=a b", "a@b=1", "sess[x]=1", "junk", "picomem_notice=" + "[" * 3_500]
+)
+def test_cookies_of_other_programs_on_this_machine_do_no_harm(pages: Served, foreign: str) -> None:
+    """A browser sends them to every port of a host."""
+    with signed_in_client(pages) as client:
+        own = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        client.cookies.clear()
+        assert client.get("/", headers={"Cookie": f"{foreign}; {own}"}).status_code == 200
+
+
+@pytest.mark.parametrize("year", ["9" * 5_000, "-1", "0", "20260", "２０２６"])
+def test_a_year_that_is_none_shows_the_last_one(pages: Served, year: str) -> None:
+    with signed_in_client(pages) as client:
+        assert client.get("/timeline", params={"year": year}).status_code == 200
 
 
 @pytest.mark.reliability("S6")

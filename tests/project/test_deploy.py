@@ -95,11 +95,13 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
 
 
 def test_the_container_takes_the_wheel_and_the_extra_and_asks_an_address_that_needs_no_token() -> None:
-    assert ".envs/dist/*.whl" in CONTAINER
+    assert "\nCOPY picomem-*.whl " in CONTAINER
+    assert "make wheel && podman build --file deploy/Containerfile --tag picomem .envs/dist\n" in CONTAINER
     assert "--out-dir .envs/dist" in (ROOT / "Makefile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    (extra,) = re.findall(r"\$\{wheel\}\[(\w+)\]", CONTAINER)
-    assert extra in project["optional-dependencies"]
+    extras = [name for line in re.findall(r"\bEXTRAS=([\w,]+)", CONTAINER) for name in line.split(",")]
+    assert {"server", "agent"} == set(extras) <= set(project["optional-dependencies"])
+    assert '"${wheel}[${EXTRAS}]"' in CONTAINER
     assert "USER picomem" in CONTAINER
     (check,) = re.findall(r"^HEALTHCHECK CMD (.+)$", CONTAINER, re.MULTILINE)
     program = json.loads(check)[2]

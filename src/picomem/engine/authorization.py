@@ -142,9 +142,12 @@ def sign_in(resources: Resources, code: str) -> str | None:
     if scope is None:
         return None
     now, text = resources.clock(), new_token(scope.user)
+    with resources.connector.read() as tx:  # a stranger's code is not worth a lock
+        if _sign_in_code(tx, scope, code, now) is None:
+            return None
     with resources.connector.write(scope) as tx:
-        known = access_tokens.of_digest(tx, scope, digest_of(code))
-        if known is None or not known.is_sign_in_code or not known.is_valid(now):
+        known = _sign_in_code(tx, scope, code, now)
+        if known is None:  # somebody was faster
             return None
         access_tokens.remove(tx, known)
         session = AccessToken(
@@ -157,6 +160,11 @@ def sign_in(resources: Resources, code: str) -> str | None:
         )
         access_tokens.put(tx, session, digest_of(text))
     return text
+
+
+def _sign_in_code(tx: Transaction, scope: Scope, code: str, now: Micros) -> AccessToken | None:
+    known = access_tokens.of_digest(tx, scope, digest_of(code))
+    return known if known is not None and known.is_sign_in_code and known.is_valid(now) else None
 
 
 def sign_out(resources: Resources, token: str) -> None:
@@ -173,7 +181,8 @@ def has_tokens(resources: Resources) -> bool:
     """Return whether any user has a token that opens something."""
     now = resources.clock()
     with resources.connector.read() as tx:
-        return any(token.is_valid(now) for user in users.scopes(tx) for token in access_tokens.every(tx, user))
+        every = (token for user in users.scopes(tx) for token in access_tokens.every(tx, user))
+        return any(token.is_valid(now) and not token.is_sign_in_code for token in every)
 
 
 def last_change(engine: Engine) -> str:

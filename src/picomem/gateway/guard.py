@@ -11,7 +11,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
-What passed has its `Caller` in `scope["state"]["caller"]`. No answer of ours carries a stack trace or a CORS header.
+What passed has its `Caller` in `scope["state"]["caller"]`, and a socket its token in `["token"]`, which it may outlive.
+No answer of ours carries a stack trace or a CORS header.
 """
 
 from __future__ import annotations
@@ -130,6 +131,7 @@ class Guard:
         headers = _headers(scope)
         refused = self._foreign(headers)
         caller: Caller | None = None
+        token = ""
         if refused is None and scope["path"].startswith(OPEN_PAGES):
             refused = self._too_often(None, scope)
         elif refused is None and scope["path"] not in OPEN and not scope["path"].startswith(OPEN_CHANNELS):
@@ -145,6 +147,7 @@ class Guard:
                 else:
                     refused = self._unknown(caller, scope)
         if refused is None and caller is not None and scope["type"] == "websocket":
+            scope.setdefault("state", {})["token"] = token
             await self._socket(scope, receive, send, caller)
             return
         if refused is None:

@@ -30,7 +30,7 @@ from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from picomem.engine.authorization import last_change
-from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
 from picomem.gateway.ending import CODE as ENDING_CODE
 from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
@@ -50,6 +50,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700,
 PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
+_SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
 
@@ -86,7 +87,9 @@ class RpcServer:
             with suppress(StoreError):  # the next look tries again
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
-        socket = _Socket(web_socket, caller, self._calls, self._names, self._ending, self._note_call)
+        socket = _Socket(
+            web_socket, caller, web_socket.state.token, self._calls, self._names, self._ending, self._note_call
+        )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
             await socket.run()
@@ -115,7 +118,9 @@ class RpcServer:
                 if change != before:
                     self._seen[user] = change
                     for socket in list(self._sockets.get(user, ())):
-                        await socket.notify("memory.changed", {"change": change})
+                        with suppress(PicomemError):  # a socket whose token ended, or a store that cannot say
+                            await socket.look_up_caller()
+                            await socket.notify("memory.changed", {"change": change})
 
     async def _last_change(self, user: str) -> str:
         return await to_thread.run_sync(last_change, self._calls.runtime.engine(Caller(user)))
@@ -128,6 +133,7 @@ class _Socket:
         self,
         web_socket: WebSocket,
         caller: Caller,
+        token: str,
         calls: Calls,
         names: Mapping[str, str],
         ending: Ending,
@@ -138,6 +144,7 @@ class _Socket:
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
+        self._token = token
         self._calls = calls
         self._names = names
         self._sending = anyio.Lock()
@@ -160,6 +167,14 @@ class _Socket:
                     await self._take(text, tasks)
         except* WebSocketDisconnect:
             pass  # it closed while an answer was on its way
+
+    async def look_up_caller(self) -> None:
+        """Learn what the token allows by now. Raises Forbidden, and closes the socket, where it is no longer valid."""
+        caller = await self._calls.find_caller(self._token)
+        if caller is None:
+            await self._close(_SIGNED_OUT)
+            raise Forbidden("The token is no longer valid; make another one, or sign in anew.")
+        self._caller = caller
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification, unless the socket has closed."""
@@ -237,6 +252,7 @@ class _Socket:
         if self._ending.is_begun:
             return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
         try:
+            await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations
@@ -320,6 +336,11 @@ class _Socket:
                 self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
             )
         return {}  # only a task that ends the block leads here, and there is none
+
+    async def _close(self, code: int) -> None:
+        async with self._sending:
+            if self._web_socket.application_state is WebSocketState.CONNECTED:
+                await self._web_socket.close(code)
 
     async def _send(self, value: Any) -> None:
         async with self._sending:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 
 from picomem.blake2b import blake2b
@@ -31,11 +31,8 @@ def cookie_name(scope: Mapping[str, Any]) -> str:
 
 def session_token(scope: Mapping[str, Any], cookies: str) -> str:
     """The token of the session in a header `Cookie`; empty where there is none."""
-    try:
-        morsel = SimpleCookie(cookies).get(cookie_name(scope))
-    except CookieError:
-        return ""
-    return morsel.value if morsel else ""
+    # Not http.cookies, which drops them all where another program of this machine has set one that it dislikes.
+    return cookie_parser(cookies).get(cookie_name(scope), "")
 
 
 def keep_session(response: Response, scope: Mapping[str, Any], token: str, *, is_https: bool) -> None:

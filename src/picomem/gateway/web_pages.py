@@ -292,6 +292,6 @@ def _notice(request: Request) -> dict[str, str] | None:
     try:
         key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
         text = say_in(_language(request))(key, about=about)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):  # another program of this machine may have set it
         return None
     return {"text": text, "run": str(run)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from anyio import to_thread
+
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import ChangeView, MemoryView
@@ -132,7 +134,8 @@ async def _content_beside(asked: PageRequest, change: ChangeView) -> ContentBesi
         return None
     if before is None or after is None:
         return ContentBeside(before, after, [], [])
-    return ContentBeside(before, after, *marked_differences(before.content, after.content))
+    marks = await to_thread.run_sync(marked_differences, before.content, after.content)
+    return ContentBeside(before, after, *marks)
 
 
 VIEW = PageView(

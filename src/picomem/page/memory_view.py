@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anyio import to_thread
+
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.lookup import ShowResult, SourceView, TurnView
@@ -17,6 +19,7 @@ from picomem.page.word_diff import Difference, word_diff
 from picomem.records.kinds import Kind, Priority
 
 _MOST_CHANGES = 50
+_MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a quarter of a second
 _MOST_OPENED = 3  # sources of which the messages are shown
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
@@ -89,7 +92,7 @@ async def _page(
     changes: list[ListedChange] = listed["changes"]
     values = {
         "memory": memory,
-        "versions": shown_versions(versions, numbers),
+        "versions": await to_thread.run_sync(shown_versions, versions, numbers),
         "sources": await _opened(asked, explained["sources"], memory),
         "changes": changes,
         "archiving": archiving_change(changes) if not memory.current else "",
@@ -113,12 +116,14 @@ async def _versions(asked: PageRequest) -> tuple[list[MemoryView], list[int]]:
 
 
 def shown_versions(rows: Sequence[MemoryView], numbers: Sequence[int]) -> list[ShownVersion]:
-    """The versions, the latest first. One change may store several rows: the last of them counts."""
+    """The versions, the latest first; old ones are not compared with the one before. One change may store several rows:
+    the last of them counts."""
     by_number = dict(zip(numbers, rows))
     shown: list[ShownVersion] = []
     before = ""
-    for number, memory in sorted(by_number.items()):
-        shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if before else []))
+    for place, (number, memory) in enumerate(sorted(by_number.items())):
+        compares = before and len(by_number) - place <= _MOST_COMPARED
+        shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if compares else []))
         before = memory.content
     return shown[::-1]
 
@@ -138,7 +143,8 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
         if source.kind == "episode" and len(opened) < _MOST_OPENED:
             try:
                 result = ShowResult(**await asked.call("show", {"episode": source.id, "query": memory.content[:400]}))
-                result = replace(result, turns=[marked_turn(turn, memory.content) for turn in result.turns])
+                marked = [await to_thread.run_sync(marked_turn, turn, memory.content) for turn in result.turns]
+                result = replace(result, turns=marked)
                 problem = result.explanation
             except PicomemError as error:
                 problem = str(error)

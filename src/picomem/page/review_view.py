@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from anyio import to_thread
+
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.light_dataclass import dataclass
 from picomem.operations.reviewing import WaitingView
@@ -30,7 +32,7 @@ class ReviewEntry:
 async def show(asked: PageRequest) -> PageContent:
     """A page of what waits for a decision, in groups."""
     listed = await asked.call("review", {"untrusted": True, "limit": _LIMIT, "cursor": asked.asked("cursor")})
-    entries = [entry_of(waiting) for waiting in listed["waiting"]]
+    entries = [await to_thread.run_sync(entry_of, waiting) for waiting in listed["waiting"]]
     values: dict[str, Any] = {
         "groups": [
             (group, members)

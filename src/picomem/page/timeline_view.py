@@ -102,7 +102,7 @@ def span_of_year(year: str, day: str, today: date) -> tuple[date, date]:
     start = today - timedelta(weeks=_WEEKS, days=today.weekday())
     if not year and day and not start.isoformat() <= day <= today.isoformat():
         year = day[:4]
-    if year.isascii() and year.isdigit() and _FIRST_YEAR <= int(year) <= _LAST_YEAR:
+    if len(year) == 4 and year.isascii() and year.isdigit() and _FIRST_YEAR <= int(year) <= _LAST_YEAR:
         return date(int(year), 1, 1), date(int(year), 12, 31)
     return start, today
 
