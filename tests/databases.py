@@ -10,10 +10,12 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+import picomem
+from picomem.engine.engine import Engine
 from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
 from picomem.store.full_text import holds_the_words
@@ -26,14 +28,15 @@ MARKER = "sqlite_file"
 class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
     differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
-    store of that path, and `files(path)` where its bytes are now. `forget()` drops what the tests made outside of their folders."""
+    store of that path, and `files(path)` where its bytes are now. `forget(folder)` drops what a test made outside of its
+    folder for paths in it."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
     files: Callable[[Path], list[Path]]
     named: Callable[[Path], str] = str
-    forget: Callable[[], None] = lambda: None
+    forget: Callable[[Path], None] = lambda _: None
 
 
 def _connect_to_postgres(path: Path) -> Connector:
@@ -68,10 +71,10 @@ def _files(path: Path) -> list[Path]:
     return list(path.parent.glob(f"{path.name}*"))
 
 
-def _forget_postgres() -> None:
+def _forget_postgres(folder: Path) -> None:
     from tests.postgres_server import forget_databases
 
-    forget_databases()
+    forget_databases(folder)
 
 
 DATABASES = {
@@ -103,3 +106,8 @@ def problem(mark: pytest.Mark) -> str:
 def chosen() -> Database:
     """What the fixture `database` gives, for what takes no fixtures: a state machine of Hypothesis."""
     return _chosen
+
+
+def open_memory(path: Path, **options: Any) -> Engine:
+    """`picomem.open` for the store of a path, on the database that the tests run on."""
+    return picomem.open(_chosen.named(path), **options)

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
-from tests.databases import chosen
+from tests.databases import chosen, open_memory
 from tests.forked_program import ForkedProcess, program
 
-from picomem import open as open_memory
 from picomem.engine.authorization import make_token
 
 TIMEOUT = 60
@@ -83,7 +82,7 @@ def made_token(db: Path, *arguments: str) -> dict[str, Any]:
 
 def token_made_here(db: Path, user: str = "local") -> str:
     """The text of a token with the usual permissions, made in this process, which takes no second."""
-    with open_memory(chosen().named(db), user=user, embedder="none") as memory:
+    with open_memory(db, user=user, embedder="none") as memory:
         return make_token(memory, frozenset(), "", None)[1]
 
 

@@ -66,7 +66,7 @@ def open_store(tmp_path: Path) -> Iterator[Open]:
     yield _open
     for connector in opened:
         connector.close()
-    DATABASES["postgres"].forget()
+    DATABASES["postgres"].forget(tmp_path)
 
 
 class _Filled:
