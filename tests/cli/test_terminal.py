@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.clean_home import variables_of
 from tests.cli.model_server import ModelServer, Unended, serving
 
 pty = pytest.importorskip("pty")
@@ -28,7 +29,7 @@ class Terminal:
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.chdir(home)
-            full = {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TERM": "xterm", "TZ": "UTC", **env}
+            full = {**kept, **variables_of(home), "TERM": "xterm", "TZ": "UTC", **env}
             os.execve(sys.executable, [sys.executable, "-m", "picomem.cli.main", "chat", *arguments], full)
 
     def until(self, text: str) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served
-
-from picomem import open as open_memory
 
 from .serving_pages import READ_ONLY, browsing, code_for, form_code_in, sign_in, signed_in, signed_in_client
 from .stored_examples import fill_examples
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def test_a_story_by_keyboard_alone(pages: Served) -> None:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import httpx2
 import pytest
+from tests.databases import chosen, open_memory
 from tests.forked_program import program
 from tests.gateway.serving import Served, environment, picomem, serving, token
 
-from picomem import open as open_memory
+from picomem.cli.serve import database_of
 from picomem.clock import MINUTE
 from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
 from picomem.records.access_token import new_token
+from picomem.settings import DataSettings, Settings
 
 from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 PATHS = ("/", "/search?q=tea")
 
@@ -200,7 +201,7 @@ def test_language_and_colours_are_kept(pages: Served) -> None:
 def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     with serving(db) as running:
-        place = tmp_path / "memory.db-server.json"
+        (place,) = tmp_path.rglob("*-server.json")
         assert place.stat().st_mode & 0o777 == 0o600
         said = json.loads(picomem(db, "open", "--json", "--no-browser").stdout)
         assert said["url"] == running.url
@@ -211,6 +212,20 @@ def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
             assert "only reads" in client.get("/").text
         running.stop()
         assert not place.exists()
+
+
+def test_the_server_of_each_store_has_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(data=DataSettings(dir=str(tmp_path)))
+    names = ["", str(tmp_path / "memory.db"), "postgresql://mia@here/one", "postgresql://mia@here/two?sslmode=disable"]
+    monkeypatch.delenv("PICOMEM_DB", raising=False)
+    by_option = [database_of(Namespace(db=name), settings) for name in names]
+    assert by_option[:2] == [tmp_path / "picomem.db", tmp_path / "memory.db"]
+    assert len(set(by_option)) == len(names)
+    by_variable = []
+    for name in names:
+        monkeypatch.setenv("PICOMEM_DB", name)
+        by_variable.append(database_of(Namespace(db=None), settings))
+    assert by_variable == by_option
 
 
 def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> None:
@@ -233,7 +248,7 @@ def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> Non
 
 def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
-    words = ["--db", str(db), "open", "--json", "--no-browser", "--port", "0", "--no-watch"]
+    words = ["--db", chosen().named(db), "open", "--json", "--no-browser", "--port", "0", "--no-watch"]
     process = program().start(words, env=environment(db))
     try:
         said = json.loads(process.stdout.readline())

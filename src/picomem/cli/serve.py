@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from picomem.blake2b import blake2b
 from picomem.errors import InvalidInput, StoreError
-from picomem.paths import database_path, named_path, private_umask
+from picomem.paths import database_path, is_server, named_store, private_umask
 from picomem.records.caller import OWN_DATA, PURGE, Caller
 from picomem.settings import LOG_FORMATS, Settings, load
 
@@ -100,8 +101,12 @@ def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_O
 
 
 def database_of(chosen: argparse.Namespace, settings: Settings) -> Path:
-    """The database that the options and the settings name."""
-    return named_path(chosen.db) if chosen.db else database_path(settings.data.dir)
+    """The file of the store that the options, the environment and the settings name; for a store on a server a file in
+    the data folder, which is not there, with a name made from the address."""
+    named = chosen.db or named_store(settings.data.database)
+    if not is_server(named):
+        return database_path(settings.data.dir, named)
+    return database_path(settings.data.dir).with_name(blake2b(named.encode(), digest_size=8).hexdigest())
 
 
 def link_of(address: str, code: str) -> str:

@@ -1,4 +1,5 @@
-"""Where a running server of a store is: a private file beside the database, which the server removes when it ends.
+"""Where a running server of a store is: a private file beside the database (for a database on a server, in the data
+folder), which the picomem server removes when it ends.
 
     NAME.db-server.json   {"url": "http://127.0.0.1:8765", "pid": 4711}
 
@@ -17,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.paths import read_regular, written_whole
+from picomem.paths import make_private_dir, read_regular, written_whole
 
 _SUFFIX = "-server.json"
 _MOST_BYTES = 4_096
@@ -28,8 +29,10 @@ _SECONDS = 2.0  # that a server may take to answer
 def announced(database: Path, address: str) -> Iterator[None]:
     """Let other processes find a server for as long as the block lasts. Where the file cannot be written, none does."""
     place = _place(database)
-    with suppress(InvalidInput), written_whole(place, private=True) as file:
-        json.dump({"url": address, "pid": os.getpid()}, file)
+    with suppress(InvalidInput, OSError):
+        make_private_dir(place.parent)
+        with written_whole(place, private=True) as file:
+            json.dump({"url": address, "pid": os.getpid()}, file)
     try:
         yield
     finally:
