@@ -24,7 +24,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import episodes, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
 
 if TYPE_CHECKING:

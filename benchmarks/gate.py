@@ -24,8 +24,8 @@ from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
+from picomem.operations.recall_views import AnswerView
 from picomem.operations.table import operation
-from picomem.operations.views import AnswerView
 from picomem.policy.gate import judge
 from picomem.runtime import Runtime
 from picomem.settings import Settings

@@ -16,8 +16,8 @@ from __future__ import annotations
 from itertools import accumulate
 from random import Random
 
-from picomem.ingest.pieces import LONGEST_PREVIEW
-from picomem.store.plain_full_text import STOP_WORDS
+from picomem.ingest.episode_packing import LONGEST_PREVIEW
+from picomem.store.fts5_baseline import STOP_WORDS
 
 _WORDS = 20_000
 _TOPICAL_WORDS = 3_000

@@ -19,7 +19,7 @@ from picomem.clock import parse_iso
 from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
 from picomem.settings import RecallSettings, Settings
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
 
 ROUNDS = 5

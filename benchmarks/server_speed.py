@@ -36,7 +36,7 @@ from benchmarks.servers import ChromaServer, PicomemServer, Server, ServerFailed
 from picomem.app import open_engine, open_runtime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 
 _ASKS_FOR_A_WRITE = 4

@@ -28,7 +28,7 @@ from benchmarks.process_speed import HookSpeed, MemoryUse, StartSpeed
 from benchmarks.recall_speed import RecallSpeed
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 
 EMBEDDERS = ("none", "static")
 Telling = Callable[[str], None]

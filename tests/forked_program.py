@@ -4,7 +4,7 @@
 
 A server takes two seconds of processor time to load its libraries, a command that talks with a model three, and the
 tests run hundreds of them. Each still has a process of its own, with its own files, environment and exit code. What a
-fresh interpreter does is for other tests: `test_imports.py`, `test_offline.py`, `tests/gateway/test_ending.py`,
+fresh interpreter does is for other tests: `test_imports.py`, `test_offline.py`, `tests/gateway/test_shutdown.py`,
 `tests/project/installed.py`.
 
 This file is the nursery's program too.
@@ -84,7 +84,8 @@ class ForkedProcess:
     def send_signal(self, number: int) -> None:
         """Send a signal to the process, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has just ended, and its state is still on the way
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill the process."""

@@ -12,9 +12,9 @@ import pytest
 
 import picomem
 from picomem.errors import Forbidden, InvalidInput
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
+from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operation
-from picomem.operations.views import jsonable
 from picomem.paths import open_databases
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
@@ -74,17 +74,17 @@ def test_what_one_user_recalled_another_may_state_and_a_new_engine_of_the_first_
     for user in WORDS:
         runtime.engine(Caller(user)).remember(page, key="relay", origin="web")
     runtime.engine(Caller("mia")).recall("when does the relay restart?", include_untrusted=True)
-    assert page in runtime.engine(Caller("mia"))._context.handed_out().texts()
-    assert runtime.engine(Caller("omar"))._context.handed_out().texts() == ()
+    assert page in runtime.engine(Caller("mia"))._context.returned_texts().texts()
+    assert runtime.engine(Caller("omar"))._context.returned_texts().texts() == ()
 
 
 def test_a_purge_takes_what_was_handed_out_from_every_engine_of_the_user(runtime: Runtime) -> None:
     engines = [runtime.engine(Caller("mia")) for _ in range(2)]
     engines[0].remember("The relay restarts every night at three", key="relay", origin="web")
     engines[0].recall("when does the relay restart?", include_untrusted=True)
-    assert engines[1]._context.handed_out().texts()
+    assert engines[1]._context.returned_texts().texts()
     engines[1].purge(everything=True)
-    assert engines[0]._context.handed_out().texts() == ()
+    assert engines[0]._context.returned_texts().texts() == ()
 
 
 def test_an_engine_writes_as_its_caller(runtime: Runtime) -> None:

@@ -32,7 +32,7 @@ def files_that_call(name: str) -> set[str]:
 
 def test_only_the_runtime_makes_engines_and_an_engine_makes_its_like_for_another_actor() -> None:
     assert files_that_call("Engine") == {"runtime.py", "engine/engine.py"}
-    assert files_that_call("Context") == {"runtime.py"}
+    assert files_that_call("CallerContext") == {"runtime.py"}
     assert files_that_call("Resources") == {"runtime.py"}
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
 from picomem.errors import GeneratorFailed, NotFound
 from picomem.light_dataclass import dataclass, field
-from picomem.models.extractive import Extractive, extracted
+from picomem.models.extractive_generator import ExtractiveGenerator, extracted
 from picomem.models.generator import Generator, Judge
 from picomem.records.session import Session
 from picomem.records.spend import Spend
@@ -98,7 +98,7 @@ async def _consolidate(
     from anyio.to_thread import run_sync
 
     done = Consolidated(session_id)
-    if not store.works_without_model and isinstance(generator, Extractive):
+    if not store.works_without_model and isinstance(generator, ExtractiveGenerator):
         done.state = "no model"
         return done
     until = 0
@@ -202,7 +202,7 @@ async def consolidate_transcripts(
     from anyio.to_thread import run_sync
 
     memory = engine.settings.memory
-    if isinstance(generator, Extractive) or not (force or (memory.enabled and memory.consolidate_transcripts)):
+    if isinstance(generator, ExtractiveGenerator) or not (force or (memory.enabled and memory.consolidate_transcripts)):
         return []
     store = await run_sync(transcript_consolidator, engine)
     waiting = await run_sync(partial(store.waiting_transcripts, only_idle=not force))
@@ -279,7 +279,7 @@ async def _kept(
 
 def _asks(generator: Generator, ready: PreparedPart) -> bool:
     """Return whether a model is asked at all."""
-    return not isinstance(generator, Extractive) and ready.part.has_words
+    return not isinstance(generator, ExtractiveGenerator) and ready.part.has_words
 
 
 class _RecordedBudget:
@@ -342,6 +342,6 @@ def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
     from picomem.consolidation.timeline_entries import raw
 
     try:
-        return Extractive.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
+        return ExtractiveGenerator.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
     except GeneratorFailed:
         return "raw", raw(ready.part)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Forbidden
 from picomem.recall.weights import WEIGHTS, Weights
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.settings import Settings
@@ -62,19 +63,26 @@ class Runtime:
         scope = scope or Scope(caller.user if caller else Scope().user)
         caller = caller or Caller(scope.user)
         check_caller(caller, scope)
-        return Engine(Context(self._resources, caller, scope), self.close if closes else None)
+        return Engine(CallerContext(self._resources, caller, scope), self.close if closes else None)
 
-    def caller_of(self, token: str) -> Caller | None:
+    def caller_of(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid. Reads the store each time. Raises StoreError."""
         from picomem.engine.authorization import caller_of
 
-        return caller_of(self._resources, token)
+        return caller_of(self._resources, credential)
 
-    def sign_in(self, code: str) -> str | None:
-        """Exchange a one-time code for the token of a session of the web page; None for a code that is not valid."""
+    def is_sign_in_code(self, code: str) -> bool:
+        """Whether a code would open a session of the web page now."""
+        from picomem.engine.authorization import is_sign_in_code
+
+        return is_sign_in_code(self._resources, code)
+
+    def sign_in(self, code: str, replaced: str = "") -> str | None:
+        """Exchange a one-time code for the token of a session of the web page, which ends the session `replaced`; None
+        for a code that is not valid."""
         from picomem.engine.authorization import sign_in
 
-        return sign_in(self._resources, code)
+        return sign_in(self._resources, code, replaced)
 
     def sign_out(self, token: str) -> None:
         """End the session of a token of the web page."""
@@ -83,7 +91,7 @@ class Runtime:
         sign_out(self._resources, token)
 
     def has_tokens(self) -> bool:
-        """Return whether any user has a token that opens something. Raises StoreError."""
+        """Return whether any user has a token that programs may show. Raises StoreError."""
         from picomem.engine.authorization import has_tokens
 
         return has_tokens(self._resources)

@@ -412,11 +412,14 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:
     """`PICOMEM_INDEX_BUDGET=900` as `{"index": {"budget": "900"}}`; variables that name no table are not settings."""
+    ours = {variable: value for variable, value in env.items() if variable.startswith("PICOMEM_")}
     tables: dict[str, Any] = {}
-    for name in TABLES.values():
+    for name in TABLES.values() if ours else ():
         prefix = f"PICOMEM_{name.upper().replace('.', '_')}_"
         values = {
-            variable.removeprefix(prefix).lower(): env[variable] for variable in env if variable.startswith(prefix)
+            variable.removeprefix(prefix).lower(): value
+            for variable, value in ours.items()
+            if variable.startswith(prefix)
         }
         if name == "whatsapp":
             values = _with_nested_accounts(values)
@@ -458,7 +461,7 @@ def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Sett
             if key not in accounts
         }
         chosen[field_name] = replace(table, **parsed, **accounts)
-    return replace(settings, **chosen)
+    return replace(settings, **chosen) if chosen else settings  # a new one is checked anew
 
 
 def _with_accounts(accounts: tuple[WhatsAppSettings, ...], tables: object, where: str) -> tuple[WhatsAppSettings, ...]:

@@ -14,7 +14,7 @@ from tests.consolidation.conftest import TALK, Scripted, begun, consolidate, pro
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, Refused
 from picomem.models.generator import Fact
-from picomem.models.language_model import LanguageModel
+from picomem.models.language_model_generator import LanguageModelGenerator
 from picomem.models.provider import ModelChoice
 from picomem.records.session import ToolCall
 
@@ -124,7 +124,7 @@ def test_the_spend_of_a_model_does_not_run_away(memory: Engine) -> None:
         return ModelResponse(parts=[TextPart("blah " * 500)])
 
     choice = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
-    generator = LanguageModel(FunctionModel(rubbish), choice)
+    generator = LanguageModelGenerator(FunctionModel(rubbish), choice)
     memory._context.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=40_000)
     session = begun(memory, *TALK)
     consolidate(memory, generator, session.id, force=True)

@@ -29,7 +29,7 @@ from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
 from picomem.distillation import consolidate_due
 from picomem.engine.engine import Engine
-from picomem.models.extractive import Extractive
+from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.records.scope import Scope
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped
@@ -121,9 +121,9 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
     write = engine._context.connector.write
 
     @contextmanager
-    def writing(scope: Scope | Everyone) -> Iterator[Any]:
+    def writing(scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
         step()
-        with write(scope) as tx:
+        with write(scope, wait_seconds=wait_seconds) as tx:
             yield tx
             step()
         step()
@@ -137,13 +137,13 @@ async def live(folder: Path, day: int, again: int, step: Steps) -> None:
     with opened(folder, day, again, step) as engine:
         page = engine.sessions().page().sessions
         session = page[0][0].id if page else ""
-        await consolidate_due(engine, Extractive())
+        await consolidate_due(engine, ExtractiveGenerator())
         bot = PicoBot(model(step), engine, session=session, tools=[look])
         for text in DAYS[day]:
             if not answered(engine, bot.talk.session, text):
                 await bot.turn(text, _deaf)
             await bot.settle()
-        await consolidate_due(engine, Extractive())
+        await consolidate_due(engine, ExtractiveGenerator())
 
 
 async def _deaf(_event: object) -> None:

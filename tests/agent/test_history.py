@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 )
 from tests.sessions.talks import message, talk
 
-from picomem.agent.history import UNREADABLE, to_model, to_said
+from picomem.agent.message_conversion import UNREADABLE, to_model, to_said
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall

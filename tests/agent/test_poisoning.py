@@ -13,7 +13,7 @@ from tests.agent.conftest import Script, contents
 from picomem.agent import MemoryCapability, PicoBot
 from picomem.distillation import consolidate
 from picomem.engine.engine import Engine
-from picomem.models.extractive import Extractive
+from picomem.models.extractive_generator import ExtractiveGenerator
 
 pytestmark = pytest.mark.reliability("S3")
 
@@ -76,7 +76,7 @@ def test_nothing_that_a_tool_says_becomes_an_instruction_or_a_memory(engine: Eng
             anyio.run(
                 consolidate,
                 engine,
-                Extractive(),
+                ExtractiveGenerator(),
                 bot.talk.session,
             )
             is not None

@@ -6,10 +6,10 @@ import pytest
 
 from benchmarks.fill import ASKER, Filled, Model, fill
 from picomem.app import open_engine
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
-from picomem.store.plain_full_text import STOP_WORDS, Fts5
+from picomem.store.fts5_baseline import STOP_WORDS, Fts5
 from picomem.store.sqlite import SqliteConnector
 
 MODEL = Model(name=StaticEmbedder.name, dimensions=StaticEmbedder.dimensions)

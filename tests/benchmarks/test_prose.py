@@ -4,8 +4,8 @@ from collections import Counter
 from random import Random
 
 from benchmarks.prose import Prose, made_up_words
-from picomem.ingest.pieces import LONGEST_PREVIEW
-from picomem.store.plain_full_text import STOP_WORDS
+from picomem.ingest.episode_packing import LONGEST_PREVIEW
+from picomem.store.fts5_baseline import STOP_WORDS
 
 
 def texts(prose: Prose, count: int) -> list[str]:

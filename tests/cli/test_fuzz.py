@@ -36,7 +36,7 @@ from picomem import open as open_memory
 from picomem.cli.main import main, parser_for
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
-from picomem.gateway.mcp import INDEX_URI, HandedOver, Tool, build_server
+from picomem.gateway.mcp import INDEX_URI, Tool, UntrustedQuotes, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
@@ -75,7 +75,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     notes = folder / "notes"
     (notes / "memory").mkdir(parents=True)
     (notes / "MEMORY.md").write_text("# Ports\n\nThe \x1b[31mstaging\x1b[0m database listens on 5433.\n")
-    (notes / "memory" / "2026-05-03.md").write_text("long " * 300_000)
+    (notes / "memory" / "2026-05-03.md").write_text("long " * 60_000)
     _fill(folder)
     shutil.copy(folder / "memory.db", folder / "filled.db")
     before, where = dict(os.environ), Path.cwd()
@@ -83,6 +83,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         del os.environ[name]
     os.environ |= {
         "HOME": str(folder),
+        "LANGUAGE": "C",  # argparse looks for its texts in every other language anew
         "XDG_DATA_HOME": str(folder / "data"),
         "PICOMEM_RECALL_EMBEDDER": "none",
         "PICOMEM_NOTES_PATHS": str(notes),
@@ -391,7 +392,7 @@ async def _answered(client: Client, engine: Engine, operation: Any, arguments: d
     try:
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return Tool(operation, {}).answer(engine, arguments, lambda *_: None, HandedOver())
+        return Tool(operation, {}).answer(engine, arguments, lambda *_: None, UntrustedQuotes())
     return await client.call_tool(operation.tool, arguments)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
 
-from picomem.models.language_model import LanguageModel
+from picomem.models.language_model_generator import LanguageModelGenerator
 from picomem.models.provider import ModelChoice
 
 PORT = "The staging database listens on port 5433"
@@ -53,22 +53,22 @@ ORDERS = (
 _CHOICE = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
 
 
-def answering(text: str, finish: str = "stop") -> LanguageModel:
+def answering(text: str, finish: str = "stop") -> LanguageModelGenerator:
     """A model that always says this."""
 
     def answer(*_: object) -> ModelResponse:
         return ModelResponse(parts=[TextPart(text)] if text else [], finish_reason=finish)  # type: ignore[arg-type]
 
-    return LanguageModel(FunctionModel(answer), _CHOICE)
+    return LanguageModelGenerator(FunctionModel(answer), _CHOICE)
 
 
-def raising(error: Exception) -> LanguageModel:
+def raising(error: Exception) -> LanguageModelGenerator:
     """A model that always fails so."""
 
     def answer(*_: object) -> ModelResponse:
         raise error
 
-    return LanguageModel(FunctionModel(answer), _CHOICE)
+    return LanguageModelGenerator(FunctionModel(answer), _CHOICE)
 
 
 def _cut() -> Iterator[tuple[str, str]]:

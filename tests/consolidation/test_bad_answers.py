@@ -10,7 +10,7 @@ from tests.consolidation.conftest import consolidate, settings
 from tests.consolidation.test_undone import state
 
 from picomem.engine.engine import Engine
-from picomem.models.language_model import LanguageModel
+from picomem.models.language_model_generator import LanguageModelGenerator
 from picomem.records.session import Session
 from picomem.store.sql_access import sql
 
@@ -38,7 +38,7 @@ def all_versions(memory: Engine) -> list[tuple[str, str, str, int | None]]:
         return sorted((row[6], row[8], row[1], row[18]) for row in sql(tx).all("all_memories", user="local"))
 
 
-def check(memory: Engine, known: Session, generator: LanguageModel, name: str) -> str:
+def check(memory: Engine, known: Session, generator: LanguageModelGenerator, name: str) -> str:
     """Consolidate; what must hold whatever was answered. How it ended."""
     before, versions = state(memory, known.id), all_versions(memory)
     assert before[1][0] == 0

@@ -29,7 +29,7 @@ from picomem.clock import DAY, MINUTE
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.memory import lease
-from picomem.models.extractive import Extractive
+from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.models.generator import Fact
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.session import Session, ToolCall
@@ -175,7 +175,7 @@ def test_where_nobody_has_anything_to_say_the_raw_messages_are_kept_without_thei
     session = begun(
         memory, said("user", "🛶 🛶 🛶"), said("assistant", "…"), *[said("user", "🛶"), said("assistant", "!!")] * 2
     )
-    done = consolidate(memory, Extractive(), session.id)
+    done = consolidate(memory, ExtractiveGenerator(), session.id)
     assert done.runs[0].generator == "raw"
     (entry,) = memory.timeline()
     assert entry.text.startswith("[2026-05-01 00:00] [RAW] user: 🛶 🛶 🛶")
@@ -235,7 +235,7 @@ def test_memory_that_is_off_consolidates_only_when_a_person_asks(open_engine) ->
 
 def test_what_the_user_asks_to_be_remembered_needs_no_model(memory: Engine) -> None:
     session = begun(memory, said("user", "Remember that releases go out on Tuesdays."), said("assistant", "Noted."))
-    consolidate(memory, Extractive(), session.id, force=True)
+    consolidate(memory, ExtractiveGenerator(), session.id, force=True)
     (stored,) = memory.memories()
     assert (stored.content, stored.origin, stored.kind) == ("Releases go out on Tuesdays", Origin.USER, Kind.FACT)
 
@@ -252,7 +252,7 @@ def test_what_was_forgotten_since_does_not_come_back(memory: Engine) -> None:
 
 
 def test_a_session_that_changed_while_the_model_was_asked_is_left_alone(memory: Engine, talk: Session) -> None:
-    generator = Scripted([proposal(PORT)], meanwhile=lambda: consolidate(memory, Extractive(), talk.id))
+    generator = Scripted([proposal(PORT)], meanwhile=lambda: consolidate(memory, ExtractiveGenerator(), talk.id))
     done = consolidate(memory, generator, talk.id)
     assert done.state == "overtaken"
     assert len(memory.timeline()) == 1

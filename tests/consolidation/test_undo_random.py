@@ -19,7 +19,7 @@ from picomem.clock import MINUTE
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.store.sql_access import sql
 

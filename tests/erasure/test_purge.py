@@ -20,7 +20,7 @@ from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
 from picomem.memory import lease
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope

@@ -12,7 +12,7 @@ from tests.databases import chosen
 
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin

@@ -16,7 +16,7 @@ from tests.inert import assert_inert
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import check_arguments
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.handed_over import HandedOver
+from picomem.gateway.untrusted_quotes import UntrustedQuotes
 from picomem.settings import FACADES
 
 pytestmark = pytest.mark.reliability("fuzz")
@@ -53,14 +53,14 @@ def texts(result: CallToolResult) -> list[str]:
 def test_hostile_calls_get_an_answer_that_fits_the_schema_or_a_sentence(
     engine: Engine, db: Path, disagreements: Any
 ) -> None:
-    random, handed, agent = Random(SEED), HandedOver(), engine.acting_as("agent:desk", agent=True)
+    random, quotes, agent = Random(SEED), UntrustedQuotes(), engine.acting_as("agent:desk", agent=True)
     tools = tools_of_facades(FACADES)
     answered: set[str] = set()
     for number in range(CALLS):
         tool = tools[number // 2 % len(tools)] if number % 2 else tools[-1]  # which has six commands
         arguments = drawn(random, tool.takes)
         given = arguments if isinstance(arguments, dict) else {}
-        result = tool.answer(agent, given, lambda *_: None, handed)
+        result = tool.answer(agent, given, lambda *_: None, quotes)
         words = texts(result)
         for text in words:
             assert_inert(text.replace("\t", " "))

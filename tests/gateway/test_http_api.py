@@ -17,13 +17,15 @@ import httpx2
 import jsonschema
 import pytest
 
+from picomem import open as open_memory
 from picomem.app import operations
 from picomem.clock import DAY
-from picomem.engine.authorization import caller_of, grant, make_token, revoke_token, tokens
+from picomem.engine.authorization import caller_of, grant, make_sign_in_code, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, Limits
 from picomem.gateway.http_api import application
 from picomem.page.view_table import FORMS, VIEWS
+from picomem.records.access_token import Credential
 from picomem.runtime import Runtime
 
 from .serving import TIMEOUT, Served, made_token, picomem, serving, token
@@ -158,7 +160,10 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
                 answer = client.request(method, path, json={})
                 assert answer.status_code == 401, (shown[:40], path)
                 assert answer.json()["error"]["code"] == "unauthorized"
-    with served.client(nothing) as client:
+    with open_memory(served.db, user="carl", embedder="none") as memory:
+        code = make_sign_in_code(memory, frozenset({"memory:purge:user"}))
+    with served.client(Origin=served.url) as client:
+        assert client.post("/sign-in", data={"code": code}).status_code == 303
         assert {view.path: client.get(view.path).status_code for view in VIEWS} == {view.path: 403 for view in VIEWS}
     for name in SERVED:
         if name != "purge":
@@ -176,21 +181,21 @@ def test_a_token_stops_when_it_is_revoked_or_expires(tmp_path: Path, open_engine
     engine = open_engine(tmp_path / "memory.db", user="dora", clock=lambda: now[0])
     resources = engine._context.resources
     first, text = make_token(engine, frozenset(), "laptop", now[0] + DAY)
-    caller = caller_of(resources, text)
+    caller = caller_of(resources, Credential(text))
     assert caller is not None
     assert caller.user == "dora"
     now[0] += DAY
-    assert caller_of(resources, text) is None
+    assert caller_of(resources, Credential(text)) is None
     _, forever = make_token(engine, frozenset(), "", None)
-    assert caller_of(resources, forever)
+    assert caller_of(resources, Credential(forever))
     revoke_token(engine, tokens(engine)[1].id)
-    assert caller_of(resources, forever) is None
+    assert caller_of(resources, Credential(forever)) is None
     assert [token.is_valid(now[0]) for token in tokens(engine)] == [False, False]
     grant(engine, frozenset({"memory:read:global"}))
     _, wide = make_token(engine, frozenset({"memory:read:global"}), "", None)
-    assert caller_of(resources, wide).may("memory:read:global")
+    assert caller_of(resources, Credential(wide)).may("memory:read:global")
     grant(engine, frozenset({"memory:read:global"}), withdraw=True)
-    assert not caller_of(resources, wide).may("memory:read:global")
+    assert not caller_of(resources, Credential(wide)).may("memory:read:global")
     assert first.label == "laptop"
 
 
@@ -277,13 +282,13 @@ def test_a_page_of_another_site_is_refused_on_every_address(
 
 def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:
     with served.client() as client:
-        assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200}
+        assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200, "/proof": 400}
         for path in ("/", "/api/v1/recall", "/mcp", "/ws", "/docs", "/openapi.json", "/metrics"):
             assert client.get(path).status_code == 401, path
         for path in ("/channels", "/channels/", "/channels/whatsapp", "/Channels/whatsapp/main"):
             assert client.get(path).status_code == 401, path
         assert client.get("/channels/whatsapp/main").status_code == 404
-    assert {"/health", "/ready"} == OPEN
+    assert {"/health", "/ready", "/proof"} == OPEN
     assert OPEN_CHANNELS == ("/channels/whatsapp/",)
     assert OPEN_PAGES == ("/sign-in", "/static/")
 

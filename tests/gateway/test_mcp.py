@@ -20,7 +20,7 @@ from anyio import to_thread
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, TextContent, TextResourceContents
 from tests.databases import chosen
 from tests.forked_program import ForkedProcess, program
 
@@ -792,6 +792,19 @@ def test_a_request_with_half_a_character_is_answered(db: Path, half: str):
     assert stored["id"] == 1 and stored["result"]["isError"] is False
     assert unknown["id"] == 2 and unknown["error"]["code"] == INVALID_PARAMS
     assert recalled["id"] == 4 and "crane ? is painted" in recalled["result"]["content"][0]["text"].replace("??", "?")
+
+
+@pytest.mark.parametrize("wrong", ['"method": 5', '"method": "ping", "params": [1]', '"method": "ping", "params": NaN'])
+def test_a_request_of_a_wrong_form_is_answered_with_an_error(db: Path, wrong: str):
+    with raw(db) as client:
+        client.greet()
+        client.write(b'{"jsonrpc": "2.0", "id": "one", %s}' % wrong.encode())
+        refused = client.answer()
+        client.write(b"no JSON")
+        client.ask(2, "ping")
+        assert client.answer() == {"jsonrpc": "2.0", "id": 2, "result": {}}
+        assert client.leave()[0] == 0
+    assert refused["id"] == "one" and refused["error"]["code"] == INVALID_REQUEST
 
 
 def test_a_query_of_a_megabyte_is_answered(db: Path):

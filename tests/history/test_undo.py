@@ -14,7 +14,7 @@ from tests.databases import chosen
 from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings

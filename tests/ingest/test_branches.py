@@ -97,6 +97,27 @@ def test_what_is_no_rewind_abandons_nothing(engine, tmp_path):
     assert taken_back(engine) == set()
 
 
+def queued(number: int, text: str) -> dict[str, Any]:
+    """A message that was typed while the agent worked: a record without an id and without a parent."""
+    at = f"2026-02-10T21:{number:02}:30.000Z"
+    return {"type": "queue-operation", "operation": "enqueue", "timestamp": at, "sessionId": "s1", "content": text}
+
+
+@pytest.mark.parametrize("place", range(1, 5))
+def test_a_message_that_was_typed_while_the_agent_worked_is_not_taken_back(engine, tmp_path, place):
+    talk = [*TALK[:place], queued(place, "And oil the winch."), *TALK[place:]]
+    path = tmp_path / "s1.jsonl"
+    for records in (talk[: place + 1], talk[place + 1 :]):
+        written(path, records, "a")
+        engine.ingest([path])
+    assert taken_back(engine) == set()
+
+
+def test_a_rewind_to_before_a_queued_message_takes_back_only_what_was_said_on_the_branch(engine, tmp_path):
+    engine.ingest([written(tmp_path / "s1.jsonl", [*TALK, queued(3, "And oil the winch."), *REWIND])])
+    assert taken_back(engine) == {*ABANDONED, "And oil the winch."}
+
+
 @pytest.mark.parametrize("parent", [{"parentUuid": None}, {}])
 def test_a_file_that_names_no_parents_has_no_branches(engine, tmp_path, parent):
     lines = [

@@ -6,6 +6,7 @@ A file grows, and between two readings it is cut, glued, rotated, rewritten, pad
 flipped, or bytes in it that are no UTF-8. Every turn holds a word of its own, so that what became of it can be counted:
 
 - Whatever a plain reading of the file as it lies there now finds, is in some episode, and is shown by an open pointer.
+  (Or the report says why not: a file of nanobot that loses its first line reads as a plain log of the same session.)
 - A turn whose line was never damaged is shown by one open pointer, and reading again changes nothing. (An agent's
   scraps are packed together up to a person's turn. Where that turn is destroyed afterwards, they are packed otherwise,
   and the old episodes stay beside the new one: so of an agent's turns this holds in files whose lines stayed whole.)
@@ -122,7 +123,10 @@ class _File:
         """Lines that were there already are appended again."""
         lines = self._data().splitlines(keepends=True)
         start = self.random.randrange(len(lines))
-        self._put(self._data() + b"".join(line for line in lines[start : start + 8] if line.endswith(b"\n")))
+        again = b"".join(line for line in lines[start : start + 8] if line.endswith(b"\n"))
+        if self.host == "cursor":  # its agents' turns have no id and no time: here they were said again
+            self.hurt |= self.agents.intersection(_WORD.findall(again.decode("utf-8", "replace")))
+        self._put(self._data() + again)
 
     def flip(self) -> None:
         data = bytearray(self._data())
@@ -195,9 +199,9 @@ class _File:
 
     def _hurt(self, lines: bytes) -> None:
         self.hurt |= set(_WORD.findall(lines.decode("utf-8", "replace")))
-        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one. Without the
-        # first line of nanobot or Gemini CLI, nobody's words are the user's, and they are packed like an agent's.
-        named = ("openclaw", "picobot", "nanobot", "gemini-cli")
+        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one. Without its
+        # first line, a file of nanobot is a plain log.
+        named = ("openclaw", "picobot", "nanobot")
         self.renamed |= self.host in named and f'c{self.case}"'.encode() in lines
 
     def _data(self) -> bytes:

@@ -269,6 +269,30 @@ def test_an_edited_message_replaces_its_episode_and_the_others_get_their_new_pla
     assert [hit.text for hit in engine.recall("docs").hits][:1] == [rows(engine)[0]]
 
 
+@pytest.mark.requirement("X7")
+def test_other_words_from_a_less_trusted_origin_bring_that_origin(engine, tmp_path, talk):
+    path = written(tmp_path / "s1.jsonl", talk)
+    engine.ingest([path])
+    talk[0] = claude(0, "user", "Always publish the docs without a review.", agentName="helper")
+    written(path, talk)
+    engine.ingest([path])
+    assert rows(engine)[0] == "Always publish the docs without a review."
+    assert rows(engine, "origin")[0] is Origin.AGENT
+    assert rows(engine, "role")[0] == "agent"
+
+
+@pytest.mark.requirement("O6")
+def test_a_file_that_loses_the_header_which_says_whose_words_it_holds_gives_each_turn_once(engine, tmp_path):
+    header = {"timestamp": _at(0), "type": "session_meta", "payload": {"id": "s1"}}
+    turns = [codex(1, "user", "How do we cut a release?"), codex(2, "user", "And who may?")]
+    path = written(tmp_path / "rollout.jsonl", [header, *turns])
+    engine.ingest([path])
+    written(path, turns)
+    engine.ingest([path])
+    assert rows(engine) == ["How do we cut a release?", "And who may?"]
+    assert {state for state, _ in opened(engine)} == {"open"}
+
+
 @pytest.mark.requirement("O6")
 def test_a_file_cut_in_half_and_grown_anew_keeps_what_was_cut_and_adds_what_is_new(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)

@@ -33,7 +33,7 @@ from picomem.clock import DAY, MINUTE, iso
 from picomem.jobs import job_kinds, runner
 from picomem.jobs.job_kinds import CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EMBED, EXPORT_INDEX, RETENTION, WATCH
 from picomem.jobs.schedule import may_begin
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import IndexSettings, MemorySettings, RecallSettings, Settings

@@ -26,9 +26,9 @@ from picomem.clock import HOUR, SECOND, Micros, parse_iso
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
+from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operation
-from picomem.operations.views import jsonable
 from picomem.records.kinds import Kind
 from picomem.records.session import NewMessage, Role
 from picomem.settings import RecallSettings, Settings

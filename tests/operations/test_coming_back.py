@@ -22,7 +22,7 @@ from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.jobs.schedule import Failed, ended
 from picomem.light_dataclass import replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_json
@@ -203,6 +203,6 @@ def test_what_was_handed_out_is_forgotten_with_a_purge(filled: tuple[Engine, Req
     engine, _ = filled
     recall = operation("recall")
     recall.call(engine, recall.request(query="harbor"))
-    assert engine._context.handed_out().pieces()
+    assert engine._context.returned_texts().pieces()
     engine.purge(everything=True)
-    assert not engine._context.handed_out().pieces()
+    assert not engine._context.returned_texts().pieces()

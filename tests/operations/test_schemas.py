@@ -13,6 +13,7 @@ from picomem.app import operations
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING
 from picomem.operations.operation import Operation, options
+from picomem.operations.recall_views import jsonable
 from picomem.operations.schemas import (
     Parameters,
     PlainParameters,
@@ -21,7 +22,6 @@ from picomem.operations.schemas import (
     tool_parameters,
 )
 from picomem.operations.table import operation
-from picomem.operations.views import jsonable
 
 each_operation = pytest.mark.parametrize("verb", operations(), ids=lambda verb: verb.name)
 

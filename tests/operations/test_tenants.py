@@ -29,10 +29,10 @@ from picomem.cli.text.presented import text_of
 from picomem.engine.agent_support import asked, stated_lately, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.operation import Operation, options
+from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operations
-from picomem.operations.views import jsonable
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.settings import DataSettings, NotesSettings, RecallSettings, Settings

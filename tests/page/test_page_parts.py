@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC
+from pathlib import Path
+from threading import get_ident
 
+import anyio
 import pytest
+from starlette.requests import Request
+from tests.databases import Database
 
+from picomem.app import open_runtime, operations
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
+from picomem.gateway.calls import Calls
+from picomem.gateway.web_pages import WebPages
 from picomem.page.marked_text import marked_pieces, passage_mark
 from picomem.page.message_catalog import say_in
-from picomem.page.page_view import own_path
+from picomem.page.page_view import PageContent, PageRequest, PageView, own_path
 from picomem.page.relative_time import ago, exactly
 from picomem.page.svg_marks import score_bar
+from picomem.records.caller import Caller
 
 NOW = 1_777_593_600 * SECOND
 
@@ -71,3 +80,26 @@ def test_a_bar_never_leaves_its_ground_and_its_title_is_text() -> None:
 def test_a_way_back_leads_nowhere_else(given: str) -> None:
     assert own_path(given) == "/"
     assert own_path("/search?q=a") == "/search?q=a"
+
+
+def test_a_view_is_rendered_outside_of_the_event_loop(db: Path, database: Database) -> None:
+    """A list takes milliseconds, in which a server that renders in its event loop answers nobody."""
+    threads: list[int] = []
+
+    class NotingThread:
+        def __str__(self) -> str:
+            threads.append(get_ident())
+            return "noted"
+
+    async def show(_asked: PageRequest) -> PageContent:
+        return PageContent(template="error.html", title="Noted", values={"message": NotingThread()})
+
+    view = PageView(name="noted", path="/noted", show=show, permission="memory:read:user")
+    state = {"caller": Caller()}
+    scope = {"type": "http", "method": "GET", "path": "/noted", "query_string": b"", "headers": [], "state": state}
+    request = Request({**scope, "path_params": {}, "server": ("127.0.0.1", 80)})
+    with open_runtime(database.named(db), embedder="none") as runtime:
+        answer = anyio.run(WebPages(Calls(runtime, operations()))._view(view), request)
+    assert b"noted" in answer.body
+    assert threads
+    assert get_ident() not in threads

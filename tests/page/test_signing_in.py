@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from argparse import Namespace
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import httpx2
 import pytest
+from playwright.sync_api import expect
 from tests.databases import chosen, open_memory
 from tests.forked_program import program
-from tests.gateway.serving import Served, environment, picomem, serving, token
+from tests.gateway.serving import TIMEOUT, Served, environment, picomem, serving, token
 
-from picomem.cli.serve import database_of
 from picomem.clock import MINUTE
 from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
-from picomem.records.access_token import new_token
-from picomem.settings import DataSettings, Settings
+from picomem.gateway.server_address import announced, new_server_address, place_beside, running_address
+from picomem.records.access_token import Credential, new_token
+from picomem.settings import load
 
-from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
+from .serving_pages import (
+    EVERYTHING,
+    HTML,
+    READ_ONLY,
+    browser_client,
+    browsing,
+    code_for,
+    form_code_in,
+    signed_in_client,
+)
 
 PATHS = ("/", "/search?q=tea")
 
@@ -72,14 +84,15 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
     assert sign_in(resources, late) is None
     code = make_sign_in_code(engine, READ_ONLY)
     assert len(tokens(engine)) == 1
-    assert caller_of(resources, code) is None
+    assert caller_of(resources, Credential(code)) is None
     session = sign_in(resources, code)
     assert session is not None
-    assert caller_of(resources, session).permissions == READ_ONLY
+    assert caller_of(resources, Credential(session, is_cookie=True)).permissions == READ_ONLY
     assert [known.label for known in tokens(engine)] == ["web page"]
     assert sign_in(resources, session) is None
 
 
+@pytest.mark.sqlite_file("looks at the rows in the file")
 @pytest.mark.timeout(20)  # a writer waits half a minute for the lock
 def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, db: Path) -> None:
     engine = open_engine(db)
@@ -89,6 +102,75 @@ def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, d
     with closing(apsw.Connection(str(db))) as other:
         other.execute("BEGIN IMMEDIATE")
         assert sign_in(resources, new_token("local")) is None
+
+
+@pytest.mark.reliability("S6")
+def test_a_session_works_by_its_cookie_only_and_a_cookie_holds_nothing_else(pages: Served) -> None:
+    with signed_in_client(pages, user="sue") as client, browser_client(pages) as other:
+        (cookie, session), *_ = client.cookies.items()
+        assert session.startswith("pico_")
+        assert pages.post(session, "status").status_code == 401
+        for path in ("/search", "/metrics", "/mcp", "/v1/models", "/api/v1/openapi.json"):
+            assert other.get(path, headers={"Authorization": f"Bearer {session}"}).status_code == 401, path
+        other.cookies.set(cookie, token(pages.db, "--user", "sue"))
+        assert other.get("/search").status_code == 401
+        assert client.get("/search").status_code == 200
+
+
+def test_a_session_is_no_token_for_an_address_that_others_reach(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    resources = engine._context.resources
+    assert sign_in(resources, make_sign_in_code(engine, EVERYTHING))
+    assert not has_tokens(resources)
+
+
+@pytest.mark.reliability("S6")
+def test_a_link_of_another_user_asks_before_it_replaces_the_session(pages: Served) -> None:
+    with signed_in_client(pages, user="ann") as client:
+        anns = dict(client.cookies)
+        code = code_for(pages.db, "mallory")
+        form = form_code_in(client.get("/").text)
+        for fields in ({"code": code}, {"code": code, "csrf": "x"}):
+            asked = client.post("/sign-in", data=fields)
+            assert (asked.status_code, asked.headers.get("set-cookie")) == (200, None)
+            assert "You are signed in as ann, and this link signs in mallory." in asked.text
+        assert client.post("/sign-in", data={"code": "wrong"}).status_code == 403
+        assert "The memory of ann." in client.get("/").text
+        assert client.post("/sign-in", data={"code": code, "csrf": form}).status_code == 303
+        arrived = client.get("/").text
+        assert "The memory of mallory." in arrived
+        assert "Signed in as mallory." in arrived
+        client.cookies.clear()
+        client.cookies.update(anns)
+        assert client.get("/").status_code == 401
+
+
+def test_a_further_link_of_the_same_user_ends_the_earlier_session(pages: Served) -> None:
+    with signed_in_client(pages) as client:
+        earlier = dict(client.cookies)
+        assert client.post("/sign-in", data={"code": code_for(pages.db)}).status_code == 303
+        assert client.get("/").status_code == 200
+        client.cookies.clear()
+        client.cookies.update(earlier)
+        assert client.get("/").status_code == 401
+
+
+@pytest.mark.reliability("S6")
+def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
+    code = code_for(pages.db)
+    with browsing(pages.url) as context:
+        page = context.new_page()
+        page.goto(f"/memories#{code}")
+        expect(page.get_by_label("One-time code")).to_have_value("")
+        page.goto("/sign-in#%E0%A4%A")  # no code, and no text that can be decoded
+        expect(page.get_by_role("alert")).to_contain_text("not valid")
+        page.goto(f"/sign-in#{code}")
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        expect(page.locator(".toast")).to_contain_text("Signed in as local.")
+        page.goto(f"/sign-in#{code_for(pages.db, 'mallory')}")
+        page.get_by_role("link", name="Stay local").click()
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        assert "The memory of local." in page.content()
 
 
 @pytest.mark.requirement("P8")
@@ -198,10 +280,11 @@ def test_language_and_colours_are_kept(pages: Served) -> None:
         assert '<html lang="zh" data-theme="dark">' in client.get("/").text
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     with serving(db) as running:
-        (place,) = tmp_path.rglob("*-server.json")
+        place = tmp_path / "memory.db-server.json"
         assert place.stat().st_mode & 0o777 == 0o600
         said = json.loads(picomem(db, "open", "--json", "--no-browser").stdout)
         assert said["url"] == running.url
@@ -214,36 +297,121 @@ def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
         assert not place.exists()
 
 
-def test_the_server_of_each_store_has_a_file_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(data=DataSettings(dir=str(tmp_path)))
-    names = ["", str(tmp_path / "memory.db"), "postgresql://mia@here/one", "postgresql://mia@here/two?sslmode=disable"]
-    monkeypatch.delenv("PICOMEM_DB", raising=False)
-    by_option = [database_of(Namespace(db=name), settings) for name in names]
-    assert by_option[:2] == [tmp_path / "picomem.db", tmp_path / "memory.db"]
-    assert len(set(by_option)) == len(names)
-    by_variable = []
-    for name in names:
-        monkeypatch.setenv("PICOMEM_DB", name)
-        by_variable.append(database_of(Namespace(db=None), settings))
-    assert by_variable == by_option
-
-
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> None:
-    from picomem.gateway.server_address import announced, running_address
-
     db = tmp_path / "memory.db"
     assert running_address(db) == ""
-    with announced(db, "http://127.0.0.1:1"):
+    with announced(db, new_server_address("http://127.0.0.1:1")):
         assert running_address(db) == ""  # this process lives, and nobody answers there
+    key = "00" * 32
     for text in (
         "",
         "[]",
+        "9" * 5_000,
         '{"url": 1, "pid": "x"}',
-        '{"url": "ftp://a", "pid": 1}',
-        '{"url": "http://127.0.0.1:1", "pid": -1}',
+        f'{{"url": "ftp://a", "pid": 1, "key": "{key}"}}',
+        f'{{"url": "http://127.0.0.1:1", "pid": -1, "key": "{key}"}}',
+        f'{{"url": "http://[", "pid": {os.getpid()}, "key": "{key}"}}',
+        f'{{"url": "http://127.0.0.1:1", "pid": {os.getpid()}, "key": "00"}}',
     ):
         (tmp_path / "memory.db-server.json").write_text(text)
         assert running_address(db) == ""
+
+
+@pytest.mark.sqlite_file("looks at the files beside the store")
+@pytest.mark.reliability("S6")
+def test_a_code_goes_to_no_server_but_that_of_the_store(tmp_path: Path, pages: Served) -> None:
+    """A server of another store, or any other program, may have the port of one that was killed."""
+    place = tmp_path / "memory.db-server.json"
+    stale = {"url": pages.url, "pid": os.getpid(), "key": "11" * 32}
+    place.write_text(json.dumps(stale))
+    assert running_address(tmp_path / "memory.db") == ""
+    known = json.loads((pages.db.parent / "memory.db-server.json").read_text())
+    assert running_address(pages.db) == pages.url
+    elsewhere = pages.url.replace("127.0.0.1", "localhost")  # an answer that was passed on is for another address
+    place.write_text(json.dumps({**known, "url": elsewhere}))
+    assert running_address(tmp_path / "memory.db") == ""
+    with browser_client(pages) as client:
+        assert client.get("/proof").status_code == 400
+        assert client.get("/proof", params={"challenge": "x" * 129}).status_code == 400
+
+
+@pytest.mark.sqlite_file("looks at the files beside the store")
+def test_stores_that_are_named_in_other_ways_have_files_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PICOMEM_DATA_DIR", str(tmp_path))
+    settings = load()
+    assert place_beside(None, settings) == tmp_path / "picomem.db"
+    assert place_beside(str(tmp_path / "x.db"), settings) == tmp_path / "x.db"
+    monkeypatch.setenv("PICOMEM_DB", str(tmp_path / "y.db"))
+    assert place_beside(None, settings) == tmp_path / "y.db"
+    server = place_beside("postgresql://ann:secret@host/memory", settings)
+    assert server.parent == tmp_path
+    assert "secret" not in server.name
+    assert server != place_beside("postgresql://host/other", settings)
+
+
+@pytest.mark.sqlite_file("looks at the files beside the store")
+@pytest.mark.reliability("S6")
+def test_a_link_goes_to_a_terminal_and_into_no_log(tmp_path: Path) -> None:
+    """What `picomem serve` prints as a service is kept in a journal, which others may read."""
+    db = tmp_path / "memory.db"
+    words = ["--db", str(db), "serve", "--port", "0", "--no-watch"]
+    process = program().start(words, env=environment(db))
+    try:
+        printed = [process.stdout.readline().decode() for _ in range(3)]
+        assert printed[0].startswith("picomem serves on http://127.0.0.1:")
+        assert "`picomem open --no-browser` prints a link" in printed[1]
+        assert "pico_" not in "".join(printed)
+        assert "/sign-in#pico_" in picomem(db, "open", "--no-browser").stdout
+        reading, terminal = os.openpty()
+        opened = subprocess.run(
+            [sys.executable, "-m", "picomem", "--db", str(db), "open"],
+            env={**environment(db), "BROWSER": "true"},
+            stdout=terminal,
+            timeout=TIMEOUT,
+        )
+        os.close(terminal)
+        assert opened.returncode == 0
+        with os.fdopen(reading, "rb") as shown:
+            assert b"/sign-in#pico_" in shown.readline()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.reliability("S6")
+def test_the_browser_is_started_without_the_code_and_signs_in(pages: Served, tmp_path: Path) -> None:
+    """Other users of a machine see the arguments of its programs."""
+    arguments = tmp_path / "arguments"
+    starter = tmp_path / "browser"
+    starter.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {arguments}\n')
+    starter.chmod(0o700)
+    env = {**environment(pages.db), "BROWSER": str(starter)}
+    words = ["--db", str(pages.db), "open"]
+    code, printed, _ = program().run(words, stdin=b"", cwd=Path.cwd(), env=env, timeout=TIMEOUT)
+    assert code == 0
+    assert b"pico_" not in printed
+    (address,) = arguments.read_text().splitlines()
+    place = pages.db.parent / "memory.db-sign-in.html"
+    assert address == place.as_uri()
+    assert place.stat().st_mode & 0o777 == 0o600
+    with browsing(pages.url) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.get_by_role("searchbox")).to_be_visible()
+        assert page.url == f"{pages.url}/"
+
+
+def test_another_site_may_link_to_the_sign_in_only(pages: Served) -> None:
+    linked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    with browser_client(pages) as client:
+        assert client.get("/sign-in", headers=linked).status_code == 200
+        assert client.get("/sign-in", headers={**linked, "Sec-Fetch-Dest": "iframe"}).status_code == 403
+        assert client.get("/sign-in", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+        assert client.post("/sign-in", headers=linked, data={"code": "x"}).status_code == 403
+        assert client.get("/", headers=linked).status_code == 403
 
 
 def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.cost import cost
 
 from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
-from picomem.policy import gate, injection, low_value
+from picomem.policy import gate, low_value, prompt_injection
 from picomem.policy.gate import Verdict, judge
-from picomem.policy.injection import looks_like_instruction
+from picomem.policy.prompt_injection import looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
 
@@ -281,7 +281,7 @@ def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, ori
 
 TABLES = {
     gate: ("_PRINTED", "_DECLARED"),
-    injection: ("_HIJACK", "_DIRECTIVE"),
+    prompt_injection: ("_HIJACK", "_DIRECTIVE"),
     low_value: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
 }
 SHAPES = [shape for module, tables in TABLES.items() for table in tables for shape in getattr(module, table)]

@@ -14,7 +14,7 @@ from tests.postgres_server import forget_databases
 
 from picomem.demo.walkthrough import SAMPLES
 from picomem.engine.engine import Engine
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import meta

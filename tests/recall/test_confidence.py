@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import confidence as judging
 from picomem.recall.confidence import JudgedHit
 from picomem.recall.lexical_search import idf, relative_rarity

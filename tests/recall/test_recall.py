@@ -15,7 +15,7 @@ from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.scope import Scope
 
 TALK = [

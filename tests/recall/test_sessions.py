@@ -10,7 +10,7 @@ from tests.cost import cost
 
 from picomem.clock import HOUR, MINUTE, parse_iso
 from picomem.engine.engine import Engine
-from picomem.text.temporal.session_places import chosen, read_sessions
+from picomem.text.temporal.session_references import chosen, read_sessions
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,35 @@ def test_a_short_question_or_request_weighs_less(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Let me check the router.",
+        "Good. Now let me look at the hooks:\n\nI'll read the manual first.",
+        "I'm going to compare both parsers.",
+        "Checking the migration now…",
+        "Ich schaue mir zuerst den Router an.",
+        "让我先看一下路由。接下来我会运行测试。",
+    ],
+)
+def test_what_an_agent_announces_weighs_less_and_what_a_person_announces_does_not(text: str) -> None:
+    assert substance(text, by_agent=True) == BARE
+    assert substance(text) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me check the router. It has no route for reviews.",
+        "Let me know which port you prefer.",
+        "The server does not start. Let me look at its log.",
+        "我已经修好了路由。",
+    ],
+)
+def test_what_an_agent_found_has_its_whole_weight(text: str) -> None:
+    assert substance(text, by_agent=True) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "mix phx.server doesnt seem to start",
         "We moved the wiki to BookStack.",
         "Der Server läuft jetzt auf Port 8080.",
@@ -79,3 +108,15 @@ def test_a_turn_without_words_of_its_own_never_stands_before_what_answers(engine
     texts = [hit.text for hit in hits]
     assert texts[-1] == "continue"
     assert hits[-1].score < hits[-2].score / 2
+
+
+def test_an_announcement_does_not_stand_before_the_finding(engine: Engine, tmp_path: Path) -> None:
+    announced = "Let me find out whether a hook can block a session from starting."
+    finding = "A hook cannot block a session. It runs, its output is read, and the session starts anyway."
+    turns = [("user", "Hooks are new to me."), ("assistant", announced), ("user", "Thanks!"), ("assistant", finding)]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in turns), "utf-8")
+    engine.ingest([path])
+    hits = engine.recall("can a hook block a session from starting?", include_memories=False).hits
+    texts = [hit.text for hit in hits]
+    assert texts.index(finding) < texts.index(announced)

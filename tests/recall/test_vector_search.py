@@ -17,7 +17,7 @@ from tests.databases import chosen
 
 from picomem.engine.engine import Engine
 from picomem.models.embedder import quantised
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import vector_search
 from picomem.recall.binary_codes import likely, made
 from picomem.recall.vector_search import MeaningLeg

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.row_hash_migration import OLD_HASHES, old_text_hash
 from picomem.store.sqlite_migrations import STEPS

@@ -32,7 +32,7 @@ TURNS = ("Seventeen violins were tuned for the midsummer concert", "A velvet cur
 
 @pytest.fixture
 def static():
-    from picomem.models.static import StaticEmbedder
+    from picomem.models.static_embedder import StaticEmbedder
 
     return StaticEmbedder()
 

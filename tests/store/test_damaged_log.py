@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -171,8 +172,11 @@ def test_a_flipped_bit_in_the_header_of_the_log_is_said(crashed, tmp_path, open_
 
 
 def test_a_store_of_which_nothing_is_left_without_its_log_is_not_opened(engine, db, tmp_path, open_engine):
-    _remember(engine)  # nothing has left the log yet
+    """Its process was killed before the log of the new store was merged."""
     path = _copy(db, tmp_path / "crashed")
+    with closing(apsw.Connection(str(tmp_path / "begun.db"))) as begun:
+        begun.pragma("journal_mode", "wal")
+    (tmp_path / "begun.db").replace(path)
     _flip(_log(path), LOG_HEADER + FRAME_HEADER)
     damaged = _log(path).read_bytes()
     with pytest.raises(ReadOnly, match=r"cannot be used; .* move memory\.db-wal away"):

@@ -162,7 +162,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path, open_engin
 
 
 def _static():
-    from picomem.models.static import StaticEmbedder
+    from picomem.models.static_embedder import StaticEmbedder
 
     return StaticEmbedder()
 

@@ -25,7 +25,7 @@ from picomem.cli.main import main
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.store.sqlite import SqliteConnector
 
 CAPS = amount(3, 50)

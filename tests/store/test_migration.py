@@ -11,7 +11,7 @@ import pytest
 from tests.store.old_stores import as_version_1, filled
 
 from picomem.memory.agent_files import FileWrite, StoredFile, Written
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")

@@ -110,6 +110,54 @@ def test_a_store_that_was_put_in_its_place_is_not_touched(path, tmp_path, open_e
     assert disagreements(path) == []
 
 
+def _copy_over(source: Path, target: Path) -> None:
+    """By another process: to open and close the file here would drop this process's locks on it."""
+    subprocess.run(["cp", source, target], check=True)
+
+
+def test_nothing_is_acknowledged_once_another_store_was_copied_into_the_file(
+    path, tmp_path, open_engine, disagreements
+):
+    engine, beside = open_engine(path), open_engine(path)
+    engine.remember(TEXT, key="harbour")
+    other = _other(open_engine, tmp_path)
+    _copy_over(other, path)
+    for attempt in (lambda: engine.remember(LATER), lambda: engine.purge(everything=True)):
+        with pytest.raises(StoreError, match=r"overwritten with another store .* restart"):
+            attempt()
+    engine.close()
+    beside.close()
+    assert path.read_bytes() == other.read_bytes()
+    assert [memory.key for memory in open_engine(path).memories()] == ["anchor"]
+    assert disagreements(path) == []
+
+
+def test_a_copy_over_the_file_in_the_middle_of_a_change_is_noticed_before_it_is_acknowledged(
+    path, tmp_path, open_engine
+):
+    engine = open_engine(path)
+    other = _other(open_engine, tmp_path)
+    with pytest.raises(StoreError, match="overwritten"), engine._context.connector.write(engine.scope):
+        _copy_over(other, path)
+    engine.close()
+    assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_store_that_was_written_anew_is_used_on(path, open_engine):
+    """A purge writes the whole file anew, and a repair may give the store another key."""
+    engine, beside = open_engine(path), open_engine(path)
+    for number in range(3):
+        engine.remember(f"{TEXT}, room {number}", key=f"harbour{number}")
+        beside.purge(everything=True)
+        engine.remember(LATER, key="lighthouse")
+        engine.purge(everything=True)
+    with connection_of(engine) as connection:
+        connection.execute("DELETE FROM meta WHERE name = 'redaction_key'")
+    engine.doctor(repair=True)
+    engine.remember(LATER, key="lighthouse")
+    assert [memory.key for memory in engine.memories()] == ["lighthouse"]
+
+
 _HOLD_OPEN = """
 import sys, picomem
 engine = picomem.open(sys.argv[1], embedder="none")

@@ -10,7 +10,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_lines, import_from
 from picomem.transfer.import_format import guessed_format, import_format_named
-from picomem.transfer.intake import ImportReport
+from picomem.transfer.importer import ImportReport
 
 TakeIn = Callable[..., ImportReport]
 

@@ -24,7 +24,7 @@ from picomem.memory.agent_graph import NewEntity, NewRelation
 from picomem.operations.transferring import IMPORT_FORMATS, _most_common
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.transfer.import_format import guessed_format, import_formats
-from picomem.transfer.intake import ImportedEntry
+from picomem.transfer.importer import ImportedEntry
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GIVEN = pytest.mark.parametrize("given", FILES.values(), ids=FILES)
@@ -168,7 +168,7 @@ def test_a_database_of_claude_mem_is_left_as_it_is_with_nothing_beside_it(engine
 
 @pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 def test_what_an_entry_brings_too_much_of_is_shortened_and_never_fatal(engine: Engine, tmp_path: Path) -> None:
-    from picomem.transfer import intake
+    from picomem.transfer import importer
 
     entry = ImportedEntry(
         identity="1",
@@ -185,7 +185,7 @@ def test_what_an_entry_brings_too_much_of_is_shortened_and_never_fatal(engine: E
         def claims(self, _path: Path) -> bool:
             return True
 
-        def read(self, _path: Path, taking: intake.Intake) -> None:
+        def read(self, _path: Path, taking: importer.Importer) -> None:
             taking.offer(entry)
 
     from picomem.engine.transfers import import_from

@@ -31,10 +31,10 @@ _PROGRAM = """
 import os, signal, sys
 import apsw
 from picomem.cli.main import main
-from picomem.transfer import intake
+from picomem.transfer import importer
 
 left = int(sys.argv[1])
-intake.BATCH_ENTRIES, intake.BATCH_SECONDS = 3, 1e9
+importer.BATCH_ENTRIES, importer.BATCH_SECONDS = 3, 1e9
 
 def count(*_):
     global left

@@ -25,7 +25,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.remember import Writer
 from picomem.records.kinds import CHANGE_VERBS, Origin
 from picomem.records.session import NewMessage, Role, ToolCall
-from picomem.transfer import intake as intake_module
+from picomem.transfer import importer as importer_module
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 _TEXTS = [
@@ -635,7 +635,7 @@ def test_an_export_is_read_in_pieces(engine, tmp_path, monkeypatch: pytest.Monke
     from picomem.transfer import export_lines as module
 
     monkeypatch.setattr(module, "_PAGE", 2)
-    monkeypatch.setattr(intake_module, "BATCH_ENTRIES", 2)
+    monkeypatch.setattr(importer_module, "BATCH_ENTRIES", 2)
     for number in range(5):
         engine.remember(f"Crate {number} stands in hall {number}", key=f"crate_{number}")
     _say(engine, "Which boats are moored?", 0)

@@ -40,7 +40,7 @@ from pydantic_ai.tools import RunContext
 from typing_extensions import override
 
 from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
-from picomem.agent.history import Ids, response_said, results_said
+from picomem.agent.message_conversion import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.agent_support import asked, heard
 from picomem.engine.engine import Engine

@@ -46,7 +46,7 @@ from picomem.agent.conversation import Talk
 from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
-from picomem.agent.history import to_model, to_said
+from picomem.agent.message_conversion import to_model, to_said
 from picomem.agent.text_tool_calls import HeldText, PlainCalls
 from picomem.agent.tools import GROUP_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -93,7 +94,7 @@ class MemoryTools(AbstractToolset[Any]):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the tools."""
-        return tuple(definition.name for definition in self._definitions())
+        return tuple(definition.name for definition in self._definitions)
 
     @override
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
@@ -101,7 +102,7 @@ class MemoryTools(AbstractToolset[Any]):
             definition.name: ToolsetTool(
                 toolset=self, tool_def=definition, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT
             )
-            for definition in self._definitions()
+            for definition in self._definitions
         }
 
     @override
@@ -140,6 +141,7 @@ class MemoryTools(AbstractToolset[Any]):
                     f"Not forgotten: a tool's text was read, and the user has not mentioned “{memory.key}”; ask them."
                 )
 
+    @cached_property
     def _definitions(self) -> list[ToolDefinition]:
         made = [
             ToolDefinition(

@@ -24,7 +24,7 @@ from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.endpoint import checked_url
+from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from picomem.cli.run import json_document, write_result
-from picomem.cli.serve import EVERYTHING_OWN, add_serve, database_of, link_of, run_serve, show
+from picomem.cli.serve import EVERYTHING_OWN, add_serve, run_server
 from picomem.paths import private_umask
 from picomem.records.caller import OWN_DATA
 from picomem.settings import load
@@ -25,20 +25,26 @@ def add_open(parser: argparse.ArgumentParser) -> None:
 
 def run_open(chosen: argparse.Namespace) -> int:
     """Print the link, and open it; serve where no server runs."""
-    from picomem.gateway.server_address import running_address
+    from picomem.cli.browser_sign_in import link_of, open_in_browser, prints_links
+    from picomem.gateway.server_address import place_beside, running_address
 
     settings = load()
     permissions = READ_ONLY if chosen.read_only else EVERYTHING_OWN
-    address = running_address(database_of(chosen, settings))
+    store = place_beside(chosen.db, settings)
+    address = running_address(store)
     if not address:
-        return run_serve(chosen, page=permissions, opens_browser=not chosen.no_browser)
+        return run_server(chosen, permissions, shows_link=chosen.no_browser, opens_browser=not chosen.no_browser)
     from picomem.app import open_engine
     from picomem.engine.authorization import make_sign_in_code
 
     private_umask()
     with open_engine(chosen.db, user=chosen.user, settings=settings, embedder="none", create=False) as engine:
         link = link_of(address, make_sign_in_code(engine, permissions))
-    write_result(json_document({"url": address, "link": link}) if chosen.json else link)
+    shows_link = chosen.no_browser or prints_links(chosen)
+    if chosen.json:
+        write_result(json_document({"url": address, "link": link}))
+    else:
+        write_result(link if shows_link else f"The web page is at {address}.")
     if not chosen.no_browser:
-        show(link)
+        open_in_browser(link, store)
     return 0

@@ -65,7 +65,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
 def print_json(result: Any) -> None:
     """One document of a result."""
-    from picomem.operations.views import jsonable
+    from picomem.operations.recall_views import jsonable
 
     write_result(json_document(jsonable(result), indent=2))
 

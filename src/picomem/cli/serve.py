@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from picomem.blake2b import blake2b
 from picomem.errors import InvalidInput, StoreError
-from picomem.paths import database_path, is_server, named_store, private_umask
+from picomem.paths import private_umask
 from picomem.records.caller import OWN_DATA, PURGE, Caller
-from picomem.settings import LOG_FORMATS, Settings, load
+from picomem.settings import LOG_FORMATS, load
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -45,9 +44,19 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_OWN, opens_browser: bool = False) -> int:
-    """Serve until SIGTERM or SIGINT. What is printed holds a link to the web page, whose session has the permissions
-    `page`; with `opens_browser` it is opened, and if the usual port is taken, another one serves."""
+def run_serve(chosen: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT."""
+    return run_server(chosen, EVERYTHING_OWN)
+
+
+def run_server(
+    chosen: argparse.Namespace, permissions: frozenset[str], *, shows_link: bool = False, opens_browser: bool = False
+) -> int:
+    """Serve until SIGTERM or SIGINT, and make a link to the web page, whose session has these permissions.
+
+    The link is printed to a terminal, in a JSON document, or with `shows_link`; elsewhere it would end in a log. With
+    `opens_browser` it is opened, and if the usual port is taken, another one serves.
+    """
     try:
         import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
 
@@ -58,9 +67,10 @@ def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_O
             "with pip."
         ) from None
     from picomem.app import open_runtime
+    from picomem.cli.browser_sign_in import open_in_browser, prints_links
     from picomem.cli.run import json_document, write_result
     from picomem.engine.upkeep import redaction
-    from picomem.gateway.server_address import announced
+    from picomem.gateway.server_address import announced, new_server_address, place_beside
     from picomem.hooks.hook_server import hooks_answered
     from picomem.jobs import background_of_all
 
@@ -78,64 +88,50 @@ def run_serve(chosen: argparse.Namespace, *, page: frozenset[str] = EVERYTHING_O
         server_log.set_up(log_format, redaction(runtime.engine()))
         others = (port,) if chosen.port is not None or not opens_browser else (port, 0)
         with web_server.bound(host, *others) as listening:
-            address = web_server.address_of(listening)
-            link = _page_link(runtime, chosen.user or settings.data.user, address, page)
+            address = new_server_address(web_server.address_of(listening))
+            place = place_beside(chosen.db, settings)
+            shows_link = shows_link or prints_links(chosen)
+            link = ""
+            if shows_link or opens_browser:
+                link = _page_link(runtime, chosen.user or settings.data.user, address.url, permissions)
+            printed = link if shows_link else ""
             said = (
-                json_document({"url": address, "link": link}) if chosen.json else _greeting(address, link, has_tokens)
+                json_document({"url": address.url, "link": printed})
+                if chosen.json
+                else _greeting(address.url, printed, has_tokens)
             )
             background = background_of_all(runtime, watches=not chosen.no_watch)
 
             def ready() -> None:
                 write_result(said)
                 if opens_browser and link:
-                    show(link)
+                    Thread(target=open_in_browser, args=(link, place), daemon=True).start()
                 if settings.server.background:
                     background.start()
 
             try:
-                with hooks_answered(chosen.db), announced(database_of(chosen, settings), address):
-                    web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
+                with hooks_answered(chosen.db), announced(place, address):
+                    web_server.serve(runtime, listening, address, settings.server.hosts, ready, background.ask_to_end)
             finally:
                 background.end(_FAREWELL_SECONDS)
     return 0
 
 
-def database_of(chosen: argparse.Namespace, settings: Settings) -> Path:
-    """The file of the store that the options, the environment and the settings name; for a store on a server a file in
-    the data folder, which is not there, with a name made from the address."""
-    named = chosen.db or named_store(settings.data.database)
-    if not is_server(named):
-        return database_path(settings.data.dir, named)
-    return database_path(settings.data.dir).with_name(blake2b(named.encode(), digest_size=8).hexdigest())
-
-
-def link_of(address: str, code: str) -> str:
-    """The link that signs in to the web page. Its fragment stays in the browser."""
-    return f"{address}/sign-in#{code}"
-
-
-def show(link: str) -> None:
-    """Open a link in the browser of this machine, if there is one; what the browser prints is no result of ours."""
-    import webbrowser
-    from threading import Thread
-
-    Thread(target=webbrowser.open, args=(link,), daemon=True).start()
-
-
 def _page_link(runtime: Runtime, user: str, address: str, permissions: frozenset[str]) -> str:
     """A link that signs a user in to the web page once; empty where the store takes no code."""
+    from picomem.cli.browser_sign_in import link_of
     from picomem.engine.authorization import make_sign_in_code
 
-    reachable = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
     try:
-        return link_of(reachable, make_sign_in_code(runtime.engine(Caller(user)), permissions))
+        return link_of(address, make_sign_in_code(runtime.engine(Caller(user)), permissions))
     except StoreError:
         return ""
 
 
 def _greeting(address: str, link: str, has_tokens: bool) -> str:
     lines = [f"picomem serves on {address}"]
-    lines += [f"The web page, for the next five minutes: {link}", "`picomem open` makes a new link."] if link else []
+    lines += [f"The web page, for the next five minutes: {link}"] if link else []
+    lines += ["`picomem open` opens the web page; `picomem open --no-browser` prints a link to it."]
     lines += [] if has_tokens else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
     return "\n".join(lines)
 

@@ -18,7 +18,7 @@ from picomem.jobs import Watch, in_background
 from picomem.light_dataclass import replace
 from picomem.operations.maintenance import IngestRequest
 from picomem.operations.operation import Operation
-from picomem.operations.views import jsonable
+from picomem.operations.recall_views import jsonable
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

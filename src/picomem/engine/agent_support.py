@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
+from picomem.store.connector import BRIEF_WAIT
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
@@ -41,24 +41,30 @@ def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph
 
 def heard(engine: Engine, *texts: str) -> None:
     """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
-    engine._context.handed_out().keep(texts)
+    engine._context.returned_texts().keep(texts)
 
 
 def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
     """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
     from picomem.policy.own_output import pieces_of
 
-    engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
+    engine._context.returned_texts().keep_answer(pieces_of(reply, presented, data))
 
 
-def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
-    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py). A store that cannot be
-    written now is no reason not to answer."""
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> bool:
+    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py).
+
+    An answer does not wait for this: False where the store cannot be written soon, and the caller tries again later.
+    """
     from picomem.memory import untrusted_handouts
 
     if quotes and not engine.read_only:
-        with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
-            untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        try:
+            with engine._context.connector.write(engine.scope, wait_seconds=BRIEF_WAIT) as tx:
+                untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        except StoreError:
+            return False
+    return True
 
 
 def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
@@ -72,23 +78,23 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:
     """The ids of what hooks have put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.read() as tx:
-        return injected.load(tx, engine.scope, session)
+        return injection_log.load(tx, engine.scope, session)
 
 
 def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
     """Note what a hook has put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.write(engine.scope) as tx:
-        injected.keep(tx, engine.scope, session, tuple(ids), engine.now())
+        injection_log.keep(tx, engine.scope, session, tuple(ids), engine.now())
 
 
 def stated_lately(engine: Engine) -> list[str]:
     """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
-    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
+    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.returned_texts().users_own())))
 
 
 def in_group(engine: Engine) -> Engine:

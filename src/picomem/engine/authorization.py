@@ -7,9 +7,9 @@ from shlex import quote
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
-from picomem.records.access_token import SIGN_IN, AccessToken, digest_of, new_token, user_of
+from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Credential, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
@@ -99,18 +99,20 @@ def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False
     return after
 
 
-def caller_of(resources: Resources, token: str) -> Caller | None:
+def caller_of(resources: Resources, credential: Credential) -> Caller | None:
     """The caller of a token; None for an unknown, revoked, expired or damaged token.
 
-    The store is asked each time, so that a revoked token stops at once. A permission that the user lost since the token
-    was made is left out.
+    A cookie holds sessions of the web page only, and a header other tokens only. The store is asked each time, so that
+    a revoked token stops at once. A permission that the user lost since the token was made is left out.
     """
-    scope = _scope_of(token)
+    scope = _scope_of(credential.token)
     if scope is None:
         return None
     with resources.connector.read() as tx:
-        known = access_tokens.of_digest(tx, scope, digest_of(token))
-        if known is None or known.is_sign_in_code or not known.is_valid(resources.clock()):
+        known = access_tokens.of_digest(tx, scope, digest_of(credential.token))
+        if known is None or not known.is_valid(resources.clock()):
+            return None
+        if not (known.is_page_session if credential.is_cookie else known.opens_api):
             return None
         permissions = known.permissions & _permissions(tx, scope)
     return Caller(scope.user, f"api:{known.id[:8]}{known.id[-4:]}", permissions)
@@ -136,15 +138,24 @@ def make_sign_in_code(engine: Engine, permissions: frozenset[str]) -> str:
     return text
 
 
-def sign_in(resources: Resources, code: str) -> str | None:
-    """Exchange a one-time code for the token of a new session; None for a code that is not valid, or was used."""
+def is_sign_in_code(resources: Resources, code: str) -> bool:
+    """Whether a code would open a session now."""
+    scope = _scope_of(code)
+    if scope is None:
+        return False
+    with resources.connector.read() as tx:
+        return _sign_in_code(tx, scope, code, resources.clock()) is not None
+
+
+def sign_in(resources: Resources, code: str, replaced: str = "") -> str | None:
+    """Exchange a one-time code for the token of a new session, and end the session `replaced`; None for a code that is
+    not valid, or was used."""
     scope = _scope_of(code)
     if scope is None:
         return None
     now, text = resources.clock(), new_token(scope.user)
-    with resources.connector.read() as tx:  # a stranger's code is not worth a lock
-        if _sign_in_code(tx, scope, code, now) is None:
-            return None
+    if not is_sign_in_code(resources, code):  # a stranger's code is not worth a lock
+        return None
     with resources.connector.write(scope) as tx:
         known = _sign_in_code(tx, scope, code, now)
         if known is None:  # somebody was faster
@@ -154,11 +165,12 @@ def sign_in(resources: Resources, code: str) -> str | None:
             user=scope.user,
             id=new_id(),
             label=PAGE_LABEL,
-            permissions=known.permissions - {SIGN_IN},
+            permissions=known.permissions - {SIGN_IN} | {PAGE_SESSION},
             created_at=now,
             expires_at=now + SESSION_LASTS,
         )
         access_tokens.put(tx, session, digest_of(text))
+    sign_out(resources, replaced)
     return text
 
 
@@ -168,9 +180,9 @@ def _sign_in_code(tx: Transaction, scope: Scope, code: str, now: Micros) -> Acce
 
 
 def sign_out(resources: Resources, token: str) -> None:
-    """End the session of a token at once."""
+    """End the session of a token at once; a token that is no session stays as it is."""
     scope = _scope_of(token)
-    if scope is not None:
+    if scope is not None and caller_of(resources, Credential(token, is_cookie=True)) is not None:
         with resources.connector.write(scope) as tx:
             known = access_tokens.of_digest(tx, scope, digest_of(token))
             if known is not None:
@@ -178,11 +190,11 @@ def sign_out(resources: Resources, token: str) -> None:
 
 
 def has_tokens(resources: Resources) -> bool:
-    """Return whether any user has a token that opens something."""
+    """Return whether any user has a token that programs may show."""
     now = resources.clock()
     with resources.connector.read() as tx:
         every = (token for user in users.scopes(tx) for token in access_tokens.every(tx, user))
-        return any(token.is_valid(now) and not token.is_sign_in_code for token in every)
+        return any(token.is_valid(now) and token.opens_api for token in every)
 
 
 def last_change(engine: Engine) -> str:

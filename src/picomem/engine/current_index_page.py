@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
 from picomem.records.scope import Scope
+from picomem.store.connector import BRIEF_WAIT
 
 
-def index_page(context: Context, scope: Scope | None, budget: int | None) -> IndexPage:
+def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
     """The page of a scope within a budget of tokens, by default the settings'."""
     owner = context.owner(scope)
     size = context.settings.index.budget if budget is None else budget
@@ -21,12 +22,12 @@ def index_page(context: Context, scope: Scope | None, budget: int | None) -> Ind
         )
     if made_from:
         # A page that cannot be kept is made again next time.
-        with suppress(StoreError), context.connector.write(owner) as tx:
+        with suppress(StoreError), context.connector.write(owner, wait_seconds=BRIEF_WAIT) as tx:
             index_page_cache.keep(tx, owner, page, made_from)
     return page
 
 
-def index_account(context: Context, scope: Scope, budget: int | None) -> IndexAccount:
+def index_account(context: CallerContext, scope: Scope, budget: int | None) -> IndexAccount:
     """The page of a scope, line by line."""
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:

@@ -1,9 +1,9 @@
 """The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
-calls the responsible package. It holds a `Context` (context.py: the caller, and the resources of the process) and an
-`Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
-for agents and conversations, upkeep.py for background work and operations.
+calls the responsible package. It holds a `CallerContext` (caller_context.py: the caller, and the resources of the
+process) and an `Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument:
+agent_support.py for agents and conversations, upkeep.py for background work and operations.
 
 A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
 transcripts.
@@ -18,7 +18,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, importance_of, positive, share
@@ -64,7 +64,7 @@ class Engine:
     `Runtime.engine` makes it. Safe to share between threads.
     """
 
-    def __init__(self, context: Context, close: Callable[[], None] | None = None) -> None:
+    def __init__(self, context: CallerContext, close: Callable[[], None] | None = None) -> None:
         """`close` ends what this engine alone uses; without it the store is others' as well."""
         self._context = context
         self._close = close
@@ -189,7 +189,7 @@ class Engine:
             from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
-        self._context.handed_out().note((*answer.hits, *answer.repeats))
+        self._context.returned_texts().note((*answer.hits, *answer.repeats))
         return answer
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
@@ -201,7 +201,7 @@ class Engine:
         if notes is None:
             return NoteSearch(warnings=[self._context.no_notes()])
         result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.handed_out().note(map(note_hit, result.hits))
+        self._context.returned_texts().note(map(note_hit, result.hits))
         return result
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
 from picomem.errors import NotFound, StoreError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
-    from picomem.store.exported_pages import Export
+    from picomem.store.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
@@ -28,7 +28,7 @@ _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
 class Eraser:
     """Erases in one user's memory."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: CallerContext) -> None:
         self._context = context
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
@@ -56,7 +56,7 @@ class Eraser:
                 "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
             )
         self._context.settle()
-        self._context.resources.drop_handed_out(self._context.scope.user)
+        self._context.resources.drop_returned_texts(self._context.scope.user)
         self._context.kept_sessions = None
         return self._without_traces(erased, wait_seconds, lease)
 

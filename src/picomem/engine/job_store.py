@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
 from picomem.engine.engine import Engine
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.job_leases import is_running, lease_name, lease_on

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from picomem.transfer.export_file import ExportFormat
     from picomem.transfer.export_lines import ExportCounts
     from picomem.transfer.import_format import ImportFormat
-    from picomem.transfer.intake import ImportReport
+    from picomem.transfer.importer import ImportReport
 
 
 def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
@@ -69,7 +69,7 @@ def import_from(
     """
     from picomem.engine.upkeep import ingester
     from picomem.ingest.discovery import FoundTranscript
-    from picomem.transfer.intake import Intake
+    from picomem.transfer.importer import Importer
 
     context, run = engine._context, new_id()
 
@@ -80,7 +80,7 @@ def import_from(
     def read_transcript(file: Path, transcript_form: str) -> Report:
         return ingester(engine, run).run([FoundTranscript(file, transcript_form)], tell)
 
-    intake = Intake(
+    importer = Importer(
         connector=context.connector,
         scope=engine.scope,
         writer=lambda: context.writer("import"),
@@ -94,7 +94,7 @@ def import_from(
         read_transcript=read_transcript,
         progress=progress,
     )
-    intake.form, intake.place = form.name, intake.clean(str(path.resolve()))
-    form.read(path, intake)
-    intake.store()
-    return intake.run, intake.report
+    importer.form, importer.place = form.name, importer.clean(str(path.resolve()))
+    form.read(path, importer)
+    importer.store()
+    return importer.run, importer.report

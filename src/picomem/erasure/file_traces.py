@@ -25,10 +25,10 @@ from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.picobot_snapshot import NAME as SNAPSHOT
 from picomem.sessions.picobot_snapshot import without_purged
-from picomem.store import exported_pages, tombstones
+from picomem.store import exported_files, tombstones
 from picomem.store.connector import Connector, Transaction
 from picomem.store.database_files import holds_content
-from picomem.store.exported_pages import WHOLE, Export
+from picomem.store.exported_files import WHOLE, Export
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
@@ -46,16 +46,16 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
     if connector.read_only:
         return write_whole(path, page)
     with connector.write(scope) as tx:
-        before = exported_pages.at(tx, scope, place)
-        exported_pages.put(tx, Export(place, scope, budget, content_hash(page), now))
+        before = exported_files.at(tx, scope, place)
+        exported_files.put(tx, Export(place, scope, budget, content_hash(page), now))
     try:
         write_whole(path, page)
     except InvalidInput:
         with connector.write(scope) as tx:
             if before is None:
-                exported_pages.forget(tx, scope, place)
+                exported_files.forget(tx, scope, place)
             else:
-                exported_pages.put(tx, before)
+                exported_files.put(tx, before)
         raise
 
 
@@ -100,7 +100,7 @@ def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_fold
         else:
             beside = (file for file in beside if file.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
         files |= dict.fromkeys(sorted(file for file in beside if _is_to_be_read(file)))
-    exported = (Path(export.path) for export in exported_pages.every(tx, scope))
+    exported = (Path(export.path) for export in exported_files.every(tx, scope))
     return list(files | dict.fromkeys(path for path in exported if _is_to_be_read(path)))
 
 
@@ -116,7 +116,7 @@ def _exports(
 ) -> list[str]:
     left = []
     with connector.read() as tx:
-        known = exported_pages.every(tx, scope)
+        known = exported_files.every(tx, scope)
     for exported in known:
         path = Path(exported.path)
         digest = ""
@@ -134,9 +134,9 @@ def _exports(
             continue
         with connector.write(scope) as tx:
             if forget or not there:
-                exported_pages.forget(tx, scope, exported.path)
+                exported_files.forget(tx, scope, exported.path)
             else:
-                exported_pages.put(tx, exported._replace(content_hash=digest, exported_at=now))
+                exported_files.put(tx, exported._replace(content_hash=digest, exported_at=now))
     return left
 
 

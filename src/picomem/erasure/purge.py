@@ -31,7 +31,7 @@ from picomem.store import (
     consolidations,
     contact_rows,
     episodes,
-    exported_pages,
+    exported_files,
     full_text,
     index_page_rows,
     job_rows,
@@ -290,10 +290,10 @@ class _Erasing:
         """Take exported pages out of a project in which nothing is held any more: the next page in such a file is
         that of no project."""
         held = {memory.scope.project for memory, *_ in memories.stored_versions(self.tx, self.scope)}
-        for export in exported_pages.every(self.tx, self.scope):
+        for export in exported_files.every(self.tx, self.scope):
             if export.scope.project not in held | self._projects_that_stay():
                 self.texts.append(export.scope.project)
-                exported_pages.put(self.tx, export._replace(scope=replace(export.scope, project="")))
+                exported_files.put(self.tx, export._replace(scope=replace(export.scope, project="")))
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""

@@ -29,7 +29,7 @@ from picomem.light_dataclass import dataclass
 from picomem.paths import database_path, named_store
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 
 _UNBOUNDED = 1_000_000_000
 _EVERYTHING = 1 << 40

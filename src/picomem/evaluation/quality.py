@@ -1,10 +1,10 @@
-"""`picomem bench quality`: how well recall finds what answers a question, beside plain FTS5 on the same text.
+"""`picomem bench quality`: measures how well recall finds answers, compared with plain FTS5 on the same text.
 
-For every set: read its cases, try each (see trial.py), and take the means of the metrics (see metrics.py) over the
-questions that have gold and can be answered; for sessions and for turns, over all questions and by their type. The
-ranking is measured on 50 hits without a budget of tokens, the default call on what it hands out. Where
-a set has questions that its haystack cannot answer, also how well recall's confidence tells them apart (sureness.py).
-Everything but the times is the same on every run.
+For each set, the benchmark reads the cases, tries each one (see trial.py) and averages the metrics (see metrics.py)
+over the answerable questions with gold: for sessions and for turns, for all questions and for each type. The ranking
+is measured on 50 hits without a token budget; the default call is measured on the hits that it returns. If a set has
+unanswerable questions, the report includes the calibration of recall's confidence (confidence_calibration.py).
+All figures except the times are the same on every run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from picomem.app import open_store
 from picomem.errors import InvalidInput
 from picomem.evaluation import metrics
 from picomem.evaluation.cases import Case, read_cases, set_name
+from picomem.evaluation.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered
 from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
-from picomem.evaluation.sureness import Sureness, rendered, sureness
 from picomem.evaluation.tables import markdown, plain, share
 from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, TRIAL_USERS, UNITS, RecallWay, Trial, TrialOutcome, try_case
 from picomem.light_dataclass import dataclass
@@ -63,7 +63,7 @@ class SetQuality:
 
     `turns_per_hit` is the mean over the first ten hits of every answer; `time_ratio` the one time over the other;
     `ingest_turns_per_second` counts writing to the store, not reading the set. `questions` are those that can be
-    answered; `sureness` is None where there are no others. `differences` are recall's to FTS5, over all questions.
+    answered; `calibration` is None where there are no others. `differences` are recall's to FTS5, over all questions.
     """
 
     name: str
@@ -76,7 +76,7 @@ class SetQuality:
     time_ratio: float
     ingest_turns_per_second: float
     lines: tuple[QualityRow, ...]
-    sureness: Sureness | None
+    calibration: ConfidenceCalibration | None
     differences: tuple[Difference, ...]
 
 
@@ -198,7 +198,7 @@ def _quality(
         time_ratio=recall / fts5 if fts5 else 0.0,
         ingest_turns_per_second=turns / ingest_seconds if ingest_seconds else 0.0,
         lines=tuple(lines_of(outcomes, ks)),
-        sureness=sureness(asked),
+        calibration=measure_calibration(asked),
         differences=tuple(differences(asked, case_of, ks)),
     )
 
@@ -239,7 +239,7 @@ def _rendered(quality: SetQuality, report: QualityReport) -> str:
             *plain(score_rows(quality), left=3),
             "  picomem less fts5 on the same questions, with what the difference is worth:",
             *plain(difference_rows(quality.differences), left=2),
-            *rendered(quality.sureness),
+            *rendered(quality.calibration),
         ]
     )
 

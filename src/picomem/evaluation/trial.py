@@ -34,7 +34,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit, Signs
 from picomem.records.ids import new_id
 from picomem.settings import RecallSettings, Settings, load
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 
 SYSTEMS = ("picomem", "fts5")
 DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get

@@ -4,7 +4,7 @@ An engine is made for each call; it belongs to one user. The engine is synchrono
 from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
 away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
 
-thread_places.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
+thread_limits.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
 user's call waiting.
 
 What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
@@ -27,11 +27,12 @@ from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
-from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
+from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
@@ -104,18 +105,23 @@ class Calls:
             for operation in operations
             if not (operation.operator or operation.reads_local_files)
         }
-        self.places = ThreadPlaces()
+        self.places = ThreadLimits()
 
-    async def find_caller(self, token: str) -> Caller | None:
+    async def find_caller(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid."""
-        if not token:
+        if not credential.token:
             return None
-        return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self.places.lookups)
+        return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
-    async def sign_in(self, code: str) -> str | None:
-        """The token of a new session of the web page for a one-time code; None for a code that is not valid."""
+    async def is_sign_in_code(self, code: str) -> bool:
+        """Whether a code would open a session of the web page now."""
+        return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
+
+    async def sign_in(self, code: str, replaced: str) -> str | None:
+        """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
+        code that is not valid."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            return await to_thread.run_sync(self.runtime.sign_in, code, limiter=limiter)
+            return await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""

@@ -2,7 +2,7 @@
 
 What holds for every tool of ours holds for these: the caller needs a permission, the gate judges what is stored, text
 of untrusted origin is fenced, and a text that an agent stores after it has read such text has that origin
-(`handed_over.py`). Where one of these keeps a tool from doing what its own server would, the answer says so: as an
+(`untrusted_quotes.py`). Where one of these keeps a tool from doing what its own server would, the answer says so: as an
 error with one sentence, or in a further block of text behind the usual answer.
 
 The schemas use the part of JSON Schema that `_problem_in` checks. Unknown fields are ignored, as those servers do.
@@ -18,8 +18,8 @@ import mcp_types as types
 from picomem.engine.agent_support import answered
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
-from picomem.gateway.handed_over import HandedOver, texts_in
-from picomem.gateway.thread_places import ThreadUse
+from picomem.gateway.thread_limits import ThreadUse
+from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_access import OriginOf
 from picomem.operations.agent_messages import for_agents
@@ -88,7 +88,7 @@ class FacadeTool:
         )
 
     def answer(
-        self, engine: Engine, arguments: dict[str, Any], _progress: Progressing, handed: HandedOver
+        self, engine: Engine, arguments: dict[str, Any], _progress: Progressing, quotes: UntrustedQuotes
     ) -> types.CallToolResult:
         """Do it: the answer, or the sentence of the error."""
         arguments = {name: value for name, value in arguments.items() if value is not None}
@@ -97,13 +97,13 @@ class FacadeTool:
             engine.caller.require(permission, self.name)
             check_arguments(self.name, self.takes, arguments)
             stores = permission == WRITING
-            origins = _Origins(handed, engine, arguments if stores else {})
+            origins = _Origins(quotes, engine, arguments if stores else {})
             reply = self.handle(engine, arguments, origins)
         except PicomemError as error:
             said = types.TextContent(text=for_agents(str(error), {}))
             return types.CallToolResult(content=[said], is_error=True)
         answered(engine, reply.text, [], reply.data)
-        handed.note(engine, [reply.text, reply.data], texts_in(arguments) if stores else ())
+        quotes.note(engine, [reply.text, reply.data], texts_in(arguments) if stores else ())
         blocks = [reply.text, *reply.notes, *(_notes(reply, arguments, origins) if stores else ())]
         content: list[Any] = [types.TextContent(text=block) for block in blocks]
         return types.CallToolResult(content=content, structured_content=reply.data)
@@ -112,9 +112,9 @@ class FacadeTool:
 class _Origins:
     """The origins of what one call stores, by what its client has read. `given` are those that it has told."""
 
-    def __init__(self, handed: HandedOver, engine: Engine, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, quotes: UntrustedQuotes, engine: Engine, arguments: Mapping[str, Any]) -> None:
         # Before a transaction begins: it reads the store.
-        self._spoken = handed.spoken(engine, arguments) if arguments else None
+        self._spoken = quotes.spoken(engine, arguments) if arguments else None
         self.told: set[Origin] = set()
 
     def __call__(self, text: str, names: Any, known: str) -> Origin:

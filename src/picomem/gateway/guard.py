@@ -4,14 +4,15 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 
 - Host names this server, or it is 421;
 - an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
-  is 403;
+  is 403; only a link to the page to sign in may stand elsewhere;
 - every route needs a token, except those of `OPEN`, `OPEN_PAGES` and `OPEN_CHANNELS`, or it is 401; the token comes in
   the header `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address. The web page
-  and its socket take the cookie of a session too; a change must then come with an Origin;
+  takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
-What passed has its `Caller` in `scope["state"]["caller"]`, and a socket its token in `["token"]`, which it may outlive.
+What passed has its `Caller` in `scope["state"]["caller"]`, and a socket its token in `["credential"]`, which it may
+outlive.
 No answer of ours carries a stack trace or a CORS header.
 """
 
@@ -26,16 +27,18 @@ import anyio
 from picomem.errors import PicomemError, TooLarge, TooSlow
 from picomem.gateway.error_replies import http_error
 from picomem.light_dataclass import dataclass
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 
 Message = MutableMapping[str, Any]
 ReceiveMessage = Callable[[], Awaitable[Message]]
 SendMessage = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Coroutine[Any, Any, None]]
-FindCaller = Callable[[str], Awaitable[Caller | None]]
+FindCaller = Callable[[Credential], Awaitable[Caller | None]]
 
-OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
-OPEN_PAGES = ("/sign-in", "/static/")  # beginnings of addresses that hold nothing of anybody
+OPEN = frozenset({"/health", "/ready", "/proof"})  # they say that the process works, and which it is; nothing else
+SIGN_IN = "/sign-in"
+OPEN_PAGES = (SIGN_IN, "/static/")  # beginnings of addresses that hold nothing of anybody
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
@@ -129,25 +132,23 @@ class Guard:
             await self._application(scope, receive, send)
             return
         headers = _headers(scope)
-        refused = self._foreign(headers)
+        refused = self._foreign(scope, headers)
         caller: Caller | None = None
-        token = ""
+        credential = Credential("")
         if refused is None and scope["path"].startswith(OPEN_PAGES):
             refused = self._too_often(None, scope)
         elif refused is None and scope["path"] not in OPEN and not scope["path"].startswith(OPEN_CHANNELS):
-            token = _token(scope, headers)
-            if not token and self._pages and (scope["path"] == SOCKET or self._pages.owns(scope["path"])):
-                token = self._pages.session_token(scope, headers.get("cookie", ""))
-                refused = _without_origin(scope, headers) if token else None
+            credential = self._credential(scope, headers)
+            refused = _without_origin(scope, headers) if credential.is_cookie else None
             if refused is None:
                 try:
-                    caller = await self._find_caller(token)
+                    caller = await self._find_caller(credential)
                 except PicomemError as error:
                     refused = (error.status, error.code, str(error), {})
                 else:
                     refused = self._unknown(caller, scope)
         if refused is None and caller is not None and scope["type"] == "websocket":
-            scope.setdefault("state", {})["token"] = token
+            scope.setdefault("state", {})["credential"] = credential
             await self._socket(scope, receive, send, caller)
             return
         if refused is None:
@@ -157,6 +158,15 @@ class Guard:
             return
         scope.setdefault("state", {})["caller"] = caller
         await self._application(scope, self._bounded(receive), send)
+
+    def _credential(self, scope: MutableMapping[str, Any], headers: dict[str, str]) -> Credential:
+        """The token of a request, from the place where its address takes one."""
+        is_of_page = self._pages is not None and self._pages.owns(scope["path"])
+        token = "" if is_of_page else _token(scope, headers)
+        if self._pages and not token and (is_of_page or scope["path"] == SOCKET):
+            token = self._pages.session_token(scope, headers.get("cookie", ""))
+            return Credential(token, is_cookie=bool(token))
+        return Credential(token)
 
     async def _refuse(
         self,
@@ -173,7 +183,9 @@ class Guard:
         else:
             await refuse(scope, receive, send, *refused)
 
-    def _foreign(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:
+    def _foreign(
+        self, scope: MutableMapping[str, Any], headers: dict[str, str]
+    ) -> tuple[int, str, str, dict[str, str]] | None:
         host = headers.get("host", "")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if name.lower() not in self._hosts:
@@ -191,7 +203,8 @@ class Guard:
                 "Pages of other sites may not ask; a proxy's name belongs in hosts of [server].",
                 {},
             )
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        is_of_other_site = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if is_of_other_site and not _leads_to_sign_in(scope, headers):
             return 403, "foreign_origin", "Pages of other sites may not ask.", {}
         return None
 
@@ -273,6 +286,16 @@ def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
             if offered.startswith(SUBPROTOCOL):
                 return offered.removeprefix(SUBPROTOCOL)
     return ""
+
+
+def _leads_to_sign_in(scope: MutableMapping[str, Any], headers: dict[str, str]) -> bool:
+    """Whether a window goes to the page to sign in, as from the file of `picomem open`, which is another site. The page
+    shows nothing of anybody, and asks before it changes the user."""
+    return (
+        scope["type"] == "http"
+        and (scope["method"], scope["path"]) == ("GET", SIGN_IN)
+        and (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    )
 
 
 def _without_origin(

@@ -10,6 +10,7 @@ GET  /, /search, …          the web page (web_pages.py)
 *    /mcp                   MCP, streamable HTTP (mcp.py)
 GET  /metrics               what Prometheus reads
 GET  /health, /ready        the process answers; the store answers
+GET  /proof                 this process wrote the file that says where the server is (server_address.py)
 """
 
 from __future__ import annotations
@@ -30,11 +31,10 @@ from starlette.routing import Route, WebSocketRoute
 from picomem.blake2b import blake2b
 from picomem.engine.authorization import last_change, log_key
 from picomem.engine.upkeep import store_size
-from picomem.errors import PicomemError
+from picomem.errors import NotFound, PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
-from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
 from picomem.gateway.guard import Application, Guard, Limits
 from picomem.gateway.json_bodies import encoded, parsed
@@ -42,7 +42,9 @@ from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
 from picomem.gateway.request_log import PAGE, RequestLog
+from picomem.gateway.server_address import PROOF, ServerAddress
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
+from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
@@ -51,7 +53,7 @@ from picomem.records.session import Channel
 from picomem.runtime import Runtime
 
 # What requests that are no operations count as.
-_FURTHER = ("health", "ready", "metrics", "ws", "mcp", "openapi.json", "completions", "models", PAGE)
+_FURTHER = ("health", "ready", "proof", "metrics", "ws", "mcp", "openapi.json", "completions", "models", PAGE)
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
 
 
@@ -62,17 +64,18 @@ def application(
     hosts: Iterable[str],
     origins: Iterable[str],
     limits: Limits | None = None,
-    ending: Ending | None = None,
+    ending: Shutdown | None = None,
+    address: ServerAddress | None = None,
 ) -> Application:
     """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`, and
-    `ending.py` for `ending`."""
+    `shutdown.py` for `ending`. `address` is where other processes find it."""
     limits = limits or Limits()
     calls = Calls(runtime, operations)
     served = frozenset(calls.operations)
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
     pages = WebPages(calls)
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
-    rpc = RpcServer(calls, ending or Ending(), notes.note_call)
+    rpc = RpcServer(calls, ending or Shutdown(), notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime)
     offered = [remote.operation for remote in calls.operations.values()]
@@ -88,6 +91,11 @@ def application(
         await to_thread.run_sync(_look, runtime)
         return JSONResponse({"ready": True})
 
+    async def prove(request: Request) -> Response:
+        if address is None:
+            raise NotFound("No file says where this server is.")
+        return JSONResponse({"proof": address.proof(request.query_params.get("challenge", ""))})
+
     async def measure(request: Request) -> Response:
         request.state.caller.require(METRICS, "metrics")
         return Response(await to_thread.run_sync(metrics.exposition), media_type=CONTENT_TYPE)
@@ -100,6 +108,7 @@ def application(
     routes = [
         Route("/health", lambda _: JSONResponse({"ok": True}), methods=["GET"]),
         Route("/ready", ready, methods=["GET"]),
+        Route(PROOF, prove, methods=["GET"]),
         Route("/metrics", measure, methods=["GET"]),
         Route(f"{API}/openapi.json", describe, methods=["GET"]),
         Route(f"{API}/{{operation}}", call, methods=["POST"]),

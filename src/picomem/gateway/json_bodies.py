@@ -16,8 +16,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encoded(value: Any) -> bytes:
-    """A value as JSON. Views (operations/views.py) in it become objects; making dictionaries of them first takes five
-    times as long."""
+    """Return a value as JSON. Views (operations/recall_views.py) become objects.
+
+    Converting them to dictionaries first takes five times as long."""
     return to_json(value)
 
 

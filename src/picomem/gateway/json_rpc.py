@@ -32,16 +32,17 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.engine.authorization import last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
-from picomem.gateway.ending import CODE as ENDING_CODE
-from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
-from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.server_log import server_logger
+from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
+from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
+from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.operations.sessions import BEGIN_SESSION
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
 from picomem.side_tasks import side_tasks
@@ -61,7 +62,7 @@ NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, th
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Ending, note_call: NoteCall) -> None:
+    def __init__(self, calls: Calls, ending: Shutdown, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
         self._note_call = note_call
@@ -88,7 +89,7 @@ class RpcServer:
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         socket = _Socket(
-            web_socket, caller, web_socket.state.token, self._calls, self._names, self._ending, self._note_call
+            web_socket, caller, web_socket.state.credential, self._calls, self._names, self._ending, self._note_call
         )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
@@ -133,10 +134,10 @@ class _Socket:
         self,
         web_socket: WebSocket,
         caller: Caller,
-        token: str,
+        credential: Credential,
         calls: Calls,
         names: Mapping[str, str],
-        ending: Ending,
+        ending: Shutdown,
         note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
@@ -144,7 +145,7 @@ class _Socket:
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
-        self._token = token
+        self._credential = credential
         self._calls = calls
         self._names = names
         self._sending = anyio.Lock()
@@ -170,7 +171,7 @@ class _Socket:
 
     async def look_up_caller(self) -> None:
         """Learn what the token allows by now. Raises Forbidden, and closes the socket, where it is no longer valid."""
-        caller = await self._calls.find_caller(self._token)
+        caller = await self._calls.find_caller(self._credential)
         if caller is None:
             await self._close(_SIGNED_OUT)
             raise Forbidden("The token is no longer valid; make another one, or sign in anew.")
@@ -250,7 +251,7 @@ class _Socket:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
         if self._ending.is_begun:
-            return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
+            return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
         try:
             await self.look_up_caller()
             return _success(request_id, await self._noted_result(method, params, request_id))

@@ -19,7 +19,7 @@ the same store (facades.py).
 
 Trust. The client is an agent: it cannot archive or change what the user stated or pinned, unless the user asks for it
 in turns that were ingested recently. Once it was given untrusted text, what it stores counts as such text too,
-however it is worded, except for what the user stated in such turns (`HandedOver`): a server does not see what the
+however it is worded, except for what the user stated in such turns (`UntrustedQuotes`): a server does not see what the
 user says.
 
 stdout belongs to the protocol. The SDK takes file descriptor 1 for itself and points it at stderr while it serves;
@@ -49,9 +49,9 @@ from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.handed_over import HandedOver, HandedOverByUser, texts_in
-from picomem.gateway.lone_surrogates import SurrogateRepair
-from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
+from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
+from picomem.gateway.unreadable_requests import RequestRepair
+from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
@@ -110,14 +110,14 @@ class Tool:
         )
 
     def answer(
-        self, engine: Engine, arguments: dict[str, Any], progress: Progressing, handed: HandedOver
+        self, engine: Engine, arguments: dict[str, Any], progress: Progressing, quotes: UntrustedQuotes
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
             self.operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = self._parameters.request(arguments), ""
             if self.operation.stores_request:
-                request, note = handed.vouched(engine, request)
+                request, note = quotes.vouched(engine, request)
             result = self.operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
@@ -125,7 +125,7 @@ class Tool:
         result = result_for_agents(result, self._tools)
         told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
+        quotes.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -166,7 +166,7 @@ def build_server(
     engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine],
     operations: Iterable[Operation] | None = None,
     facades: Iterable[str] = (),
-    places: ThreadPlaces | None = None,
+    places: ThreadLimits | None = None,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
@@ -181,8 +181,8 @@ def build_server(
     }
     tools |= {tool.name: tool for tool in tools_of_facades(facades)}
     listed = [tool.listed() for tool in tools.values()]
-    threads = places or ThreadPlaces()
-    handed = HandedOverByUser()
+    threads = places or ThreadLimits()
+    quotes = UntrustedQuotesByUser()
 
     def agents_engine(context: ServerRequestContext[Any]) -> Engine:
         engine = engine_of if isinstance(engine_of, Engine) else engine_of(context)
@@ -199,7 +199,7 @@ def build_server(
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, list(tools)))
         progress = ToolProgress(context.session.report_progress)
         engine, given = agents_engine(context), params.arguments or {}
-        seen = handed.of(engine.scope.user)
+        seen = quotes.of(engine.scope.user)
         async with threads.place(engine.scope.user, tool.thread_use) as limiter:
             return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
 
@@ -253,7 +253,7 @@ async def _serve(server: Server[Any]) -> None:
     # The SDK looks at sys.stdout to find the descriptor that it takes, so the redirection comes after.
     async with stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
-            await server.run(SurrogateRepair(incoming), outgoing, server.create_initialization_options())
+            await server.run(RequestRepair(incoming, outgoing), outgoing, server.create_initialization_options())
 
 
 def _no_tool(name: str, known: list[str]) -> str:

@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from picomem.engine.engine import Engine
 from picomem.gateway.mcp import build_server
-from picomem.gateway.thread_places import ThreadPlaces
+from picomem.gateway.thread_limits import ThreadLimits
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
@@ -29,7 +29,7 @@ class McpOverHttp:
     """An ASGI application that offers `operations`; `running` has to be entered first."""
 
     def __init__(
-        self, runtime: Runtime, operations: Iterable[Operation], places: ThreadPlaces, most_bytes: int
+        self, runtime: Runtime, operations: Iterable[Operation], places: ThreadLimits, most_bytes: int
     ) -> None:
         self._runtime = runtime
         server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, places)

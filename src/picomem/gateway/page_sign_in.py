@@ -14,7 +14,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.requests import cookie_parser
+from starlette.requests import Request, cookie_parser
 from starlette.responses import Response
 
 from picomem.blake2b import blake2b
@@ -29,28 +29,33 @@ def cookie_name(scope: Mapping[str, Any]) -> str:
     return f"{_COOKIE}{(scope.get('server') or ('', ''))[1]}"
 
 
-def session_token(scope: Mapping[str, Any], cookies: str) -> str:
-    """The token of the session in a header `Cookie`; empty where there is none."""
+def token_in_cookie(scope: Mapping[str, Any], cookies: str) -> str:
+    """The session's token of the session in a header `Cookie`; empty where there is none."""
     # Not http.cookies, which drops them all where another program of this machine has set one that it dislikes.
     return cookie_parser(cookies).get(cookie_name(scope), "")
 
 
-def keep_session(response: Response, scope: Mapping[str, Any], token: str, *, is_https: bool) -> None:
+def session_token(request: Request) -> str:
+    """The session's token that a request brings; empty where there is none."""
+    return token_in_cookie(request.scope, request.headers.get("cookie", ""))
+
+
+def begin_session(response: Response, request: Request, token: str) -> None:
     """Give the browser the token of a session."""
     response.set_cookie(
-        cookie_name(scope),
+        cookie_name(request.scope),
         token,
         max_age=SESSION_LASTS // SECOND,
         path="/",
-        secure=is_https,
+        secure=request.headers.get("origin", "").startswith("https://"),
         httponly=True,
         samesite="strict",
     )
 
 
-def end_session(response: Response, scope: Mapping[str, Any]) -> None:
+def end_session(response: Response, request: Request) -> None:
     """Let the browser forget the session."""
-    response.delete_cookie(cookie_name(scope), path="/", httponly=True, samesite="strict")
+    response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="strict")
 
 
 def form_code(token: str) -> str:

@@ -1,61 +1,130 @@
-"""Where a running server of a store is: a private file beside the database (for a database on a server, in the data
-folder), which the picomem server removes when it ends.
+"""Where a running server of a store is: a private file beside the database, which the server removes when it ends.
 
-    NAME.db-server.json   {"url": "http://127.0.0.1:8765", "pid": 4711}
+    NAME.db-server.json   {"url": "http://127.0.0.1:8765", "pid": 4711, "key": "…"}
 
-A file whose process has gone, or whose address does not answer, was left behind by a server that was killed. Of several
-servers on one store the last one stands in the file.
+A server that was killed leaves the file behind, and any program may listen on its port by then. So a client sends a
+challenge, and only the process that wrote the file can answer it: with the message authentication code of the challenge
+and the address under the key of the file. Of several servers on one store the last one stands in the file.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from picomem.blake2b import blake2b
 from picomem.errors import InvalidInput, NotFound
-from picomem.paths import make_private_dir, read_regular, written_whole
+from picomem.light_dataclass import dataclass
+from picomem.paths import (
+    data_dir,
+    database_path,
+    is_server,
+    named_path,
+    named_store,
+    open_regular,
+    status_of,
+    without_password,
+    written_whole,
+)
+from picomem.settings import Settings
 
 _SUFFIX = "-server.json"
+_LINK_SUFFIX = "-sign-in.html"
 _MOST_BYTES = 4_096
+_KEY_BYTES = 32
+_LONGEST_CHALLENGE = 128  # characters
 _SECONDS = 2.0  # that a server may take to answer
+PROOF = "/proof"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server listens, and the key with which it proves that it is the server of the file."""
+
+    url: str
+    key: bytes
+
+    def proof(self, challenge: str) -> str:
+        """What only the holder of the key can answer. Raises InvalidInput for a challenge that nobody sends."""
+        if not 0 < len(challenge) <= _LONGEST_CHALLENGE:
+            raise InvalidInput(f"A challenge has between 1 and {_LONGEST_CHALLENGE} characters.")
+        return hmac.new(self.key, f"{self.url}\n{challenge}".encode(), "sha256").hexdigest()
+
+
+def new_server_address(url: str) -> ServerAddress:
+    """The address of a server that begins, with a key of its own."""
+    return ServerAddress(url, secrets.token_bytes(_KEY_BYTES))
+
+
+def place_beside(database: str | None, settings: Settings) -> Path:
+    """The path of a store, beside which the files of its server are; `database` is the one that the options name. A
+    store on a database server has its files in the data directory."""
+    named = database or named_store(settings.data.database)
+    if not is_server(named):
+        return database_path(settings.data.dir, named)
+    folder = named_path(settings.data.dir) if settings.data.dir else data_dir()
+    return folder / f"postgres-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
+
+
+def sign_in_file(store: Path) -> Path:
+    """The private page that leads a browser to the sign-in, so that the link stands in no list of processes."""
+    return store.with_name(store.name + _LINK_SUFFIX)
 
 
 @contextmanager
-def announced(database: Path, address: str) -> Iterator[None]:
+def announced(store: Path, address: ServerAddress) -> Iterator[None]:
     """Let other processes find a server for as long as the block lasts. Where the file cannot be written, none does."""
-    place = _place(database)
-    with suppress(InvalidInput, OSError):
-        make_private_dir(place.parent)
-        with written_whole(place, private=True) as file:
-            json.dump({"url": address, "pid": os.getpid()}, file)
+    place = _place(store)
+    said = {"url": address.url, "pid": os.getpid(), "key": address.key.hex()}
+    with suppress(InvalidInput), written_whole(place, private=True) as file:
+        json.dump(said, file)
     try:
         yield
     finally:
-        if _announced(place) == (address, os.getpid()):
+        if _announced(store) == (address, os.getpid()):
             place.unlink(missing_ok=True)
+            sign_in_file(store).unlink(missing_ok=True)
 
 
-def running_address(database: Path) -> str:
+def running_address(store: Path) -> str:
     """The address of the server that runs on a store; empty where none does."""
-    address, pid = _announced(_place(database))
-    return address if address and _is_alive(pid) and _answers(address) else ""
+    announcement = _announced(store)
+    if announcement is None:
+        return ""
+    address, pid = announcement
+    return address.url if _is_alive(pid) and _proves_itself(address) else ""
 
 
-def _place(database: Path) -> Path:
-    return database.with_name(database.name + _SUFFIX)
+def _place(store: Path) -> Path:
+    return store.with_name(store.name + _SUFFIX)
 
 
-def _announced(place: Path) -> tuple[str, int]:
+def _announced(store: Path) -> tuple[ServerAddress, int] | None:
     try:
-        said = json.loads(read_regular(place, most=_MOST_BYTES))
-        return str(said["url"]), int(said["pid"])
-    except (NotFound, InvalidInput, ValueError, KeyError, TypeError):
-        return "", 0
+        with open_regular(_place(store)) as file:
+            if not _is_trusted(os.fstat(file.fileno()).st_uid, store):
+                return None
+            said = json.loads(file.read(_MOST_BYTES))
+        key = bytes.fromhex(said["key"])
+        return (ServerAddress(str(said["url"]), key), int(said["pid"])) if len(key) == _KEY_BYTES else None
+    except (NotFound, InvalidInput, OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_trusted(owner: int, store: Path) -> bool:
+    """Whether the owner of an announcement is this user, or the owner of the store: in a folder that others write to,
+    anybody can put a file beside the database."""
+    if os.name != "posix":
+        return True
+    status = status_of(store)
+    return owner == os.geteuid() or (status is not None and owner == status.st_uid)
 
 
 def _is_alive(pid: int) -> bool:
@@ -72,16 +141,22 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _answers(address: str) -> bool:
-    parts = urlsplit(address)
-    if parts.scheme != "http" or not parts.hostname:
-        return False
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=_SECONDS)
+def _proves_itself(address: ServerAddress) -> bool:
     try:
-        connection.request("GET", "/health")
+        parts = urlsplit(address.url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if parts.scheme != "http" or not host:
+        return False
+    challenge = secrets.token_hex(_KEY_BYTES)
+    connection = HTTPConnection(host, port, timeout=_SECONDS)
+    try:
+        connection.request("GET", f"{PROOF}?challenge={challenge}")
         answer = connection.getresponse()
-        return answer.status == 200 and json.loads(answer.read(_MOST_BYTES)) == {"ok": True}
-    except (OSError, ValueError, HTTPException):
+        proof = json.loads(answer.read(_MOST_BYTES))["proof"]
+        return answer.status == 200 and hmac.compare_digest(proof.encode(), address.proof(challenge).encode())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, HTTPException):
         return False
     finally:
         connection.close()

@@ -17,17 +17,27 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
 from picomem.gateway.calls import Calls
-from picomem.gateway.page_sign_in import end_session, form_code, is_form_code, keep_session, session_token
+from picomem.gateway.guard import SIGN_IN
+from picomem.gateway.page_sign_in import (
+    begin_session,
+    end_session,
+    form_code,
+    is_form_code,
+    session_token,
+    token_in_cookie,
+)
 from picomem.page.html_rendering import THEMES, rendered, static_files
-from picomem.page.message_catalog import LANGUAGES, preferred_language, say_in
+from picomem.page.message_catalog import LANGUAGES, Say, preferred_language, say_in
 from picomem.page.page_view import Act, PageContent, PageRequest, PageView, own_path
 from picomem.page.view_table import FORMS, VIEWS
+from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
 
 HEADERS = {
@@ -42,7 +52,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-SIGN_IN, STATIC = "/sign-in", "/static/"
+STATIC = "/static/"
 THEME_COOKIE, LANGUAGE_COOKIE, NOTICE_COOKIE = "picomem_theme", "picomem_language", "picomem_notice"
 _YEAR_SECONDS = 365 * 86_400
 _NOTICE_SECONDS = 10
@@ -84,7 +94,7 @@ class WebPages:
 
     def session_token(self, scope: MutableMapping[str, Any], cookies: str) -> str:
         """The token in a header `Cookie`; empty where there is none."""
-        return session_token(scope, cookies)
+        return token_in_cookie(scope, cookies)
 
     def refusal(
         self, scope: MutableMapping[str, Any], status: int, message: str, headers: Mapping[str, str]
@@ -101,31 +111,49 @@ class WebPages:
         return self._sign_in_page(request, 200, "", back="/")
 
     def _sign_in_page(self, request: Request, status: int, problem: str, *, back: str) -> Response:
-        say = say_in(_language(request))
-        page = PageContent(
-            template="sign_in.html",
-            title=say("sign_in.title"),
-            values={"problem": problem, "back": back},
-            status=status,
-        )
-        return self._response(request, page, None)
+        values = {"problem": problem, "back": back}
+        page = PageContent(template="sign_in.html", title=_say(request)("sign_in.title"), values=values, status=status)
+        return self._response(request, page)
 
     async def _sign_in(self, request: Request) -> Response:
         form = await _form(request)
-        code, back = "".join(form.get("code", [""])[0].split()), own_path(form.get("back", ["/"])[0])
         # A whole link may be pasted as well.
-        token = await self._calls.sign_in(code.rpartition("#")[2])
+        code = "".join(form.get("code", [""])[0].split()).rpartition("#")[2]
+        back = own_path(form.get("back", ["/"])[0])
+        earlier = session_token(request)
+        signed_in = await self._calls.find_caller(Credential(earlier, is_cookie=True))
+        is_confirmed = is_form_code(earlier, form.get("csrf", [""])[0])
+        if signed_in is not None and signed_in.user != user_of(code) and not is_confirmed:
+            # Somebody else may have made the link: what the person then writes would be in that other memory.
+            if await self._calls.is_sign_in_code(code):
+                return self._other_user_page(request, signed_in, code, back)
+            token = None
+        else:
+            token = await self._calls.sign_in(code, earlier)
         if token is None:
             return self._sign_in_page(request, 403, "sign_in.wrong_code", back=back)
         response = RedirectResponse(back, 303, HEADERS)
-        keep_session(response, request.scope, token, is_https=request.headers.get("origin", "").startswith("https://"))
+        begin_session(response, request, token)
+        _keep_notice(response, "notice.signed_in", user_of(token) or "", "")
         return response
+
+    def _other_user_page(self, request: Request, signed_in: Caller, code: str, back: str) -> Response:
+        """Ask whether a link may replace the session of another user."""
+        values = {
+            "signed_in_user": signed_in.user,
+            "link_user": user_of(code),
+            "code": code,
+            "back": back,
+            "csrf": form_code(session_token(request)),
+        }
+        title = _say(request)("sign_in.other_title")
+        return self._response(request, PageContent(template="sign_in_other.html", title=title, values=values))
 
     async def _sign_out(self, request: Request) -> Response:
         await self._checked_form(request)
-        await self._calls.sign_out(_token(request))
+        await self._calls.sign_out(session_token(request))
         response = RedirectResponse(SIGN_IN, 303, HEADERS)
-        end_session(response, request.scope)
+        end_session(response, request)
         return response
 
     async def _set_appearance(self, request: Request) -> Response:
@@ -144,7 +172,7 @@ class WebPages:
 
     def _view(self, view: PageView) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
-            return self._response(request, await view.show(self._asked(request, {})), view)
+            return await self._view_response(request, await view.show(self._asked(request, {})), view)
 
         return show
 
@@ -152,20 +180,17 @@ class WebPages:
         async def answer(request: Request) -> Response:
             done = await act(self._asked(request, await self._checked_form(request)))
             if isinstance(done, PageContent):
-                return self._response(request, done, view)
+                return await self._view_response(request, done, view)
             response = RedirectResponse(own_path(done.to), 303, HEADERS)
             if done.notice:
-                notice = quote(json.dumps([done.notice, done.about[:_LONGEST_ABOUT], done.run]))
-                response.set_cookie(
-                    NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict"
-                )
+                _keep_notice(response, done.notice, done.about, done.run)
             return response
 
         return answer
 
     async def _checked_form(self, request: Request) -> Mapping[str, list[str]]:
         form = await _form(request)
-        if not is_form_code(_token(request), form.get("csrf", [""])[0]):
+        if not is_form_code(session_token(request), form.get("csrf", [""])[0]):
             raise Forbidden("The form is of another session; load the page again and repeat it.")
         return form
 
@@ -191,15 +216,23 @@ class WebPages:
 
     # Answers
 
-    def _response(
-        self, request: Request, page: PageContent, view: PageView | None, headers: Mapping[str, str] | None = None
-    ) -> Response:
+    async def _view_response(self, request: Request, page: PageContent, view: PageView | None) -> Response:
+        values = self._values(request, page, view)
+        # A list takes milliseconds, in which the event loop would answer nobody.
+        text = await to_thread.run_sync(rendered, page.template, values, limiter=self._calls.places.rendering)
+        return _html(text, page, values)
+
+    def _response(self, request: Request, page: PageContent, headers: Mapping[str, str] | None = None) -> Response:
+        """A short page, of which no thread need be taken."""
+        values = self._values(request, page, None)
+        return _html(rendered(page.template, values), page, values, headers)
+
+    def _values(self, request: Request, page: PageContent, view: PageView | None) -> dict[str, Any]:
+        """What the layout needs, with the values of the page."""
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")
-        token = _token(request)
-        notice = _notice(request) if caller else None
-        values = {
+        return {
             "t": say_in(language),
             "language": language,
             "theme": theme if theme in THEMES else THEMES[0],
@@ -208,25 +241,21 @@ class WebPages:
             "may_write": caller is not None and caller.may("memory:write:user"),
             "rail": [entry for entry in VIEWS if entry.icon and caller and caller.may(entry.permission)],
             "view": view.name if view else "",
-            "csrf": form_code(token) if caller else "",
+            "csrf": form_code(session_token(request)) if caller else "",
             "address": _address(request) if request.method == "GET" else "/",
             "question": request.query_params.get("q", ""),
-            "notice": notice,
+            "notice": _notice(request) if caller else None,
             "now": self._calls.runtime.engine(caller).now(),
             "zone": self._zone,
             **page.values,
         }
-        response = HTMLResponse(rendered(page.template, values), page.status, {**HEADERS, **(headers or {})})
-        if notice:
-            response.delete_cookie(NOTICE_COOKIE, path="/", httponly=True, samesite="strict")
-        return response
 
     def _error_page(
         self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
     ) -> Response:
-        title = say_in(_language(request))("error.title")
+        title = _say(request)("error.title")
         page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
-        return self._response(request, page, None, headers)
+        return self._response(request, page, headers)
 
     def _shown_errors(
         self, answer: Callable[[Request], Awaitable[Response]]
@@ -256,6 +285,15 @@ def wants_page(headers: Mapping[str, str]) -> bool:
     return "text/html" in headers.get("accept", "")
 
 
+def _html(
+    text: str, page: PageContent, values: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    response = HTMLResponse(text, page.status, {**HEADERS, **(headers or {})})
+    if values["notice"]:
+        response.delete_cookie(NOTICE_COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
 async def _form(request: Request) -> Mapping[str, list[str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
@@ -271,13 +309,6 @@ def _fields(text: str) -> dict[str, list[str]]:
     return {name: [value.replace("\r\n", "\n") for value in values] for name, values in fields.items()}
 
 
-def _token(request: Request) -> str:
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return (
-        token.strip() if kind.lower() == "bearer" else session_token(request.scope, request.headers.get("cookie", ""))
-    )
-
-
 def _address(request: Request) -> str:
     return own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
 
@@ -285,6 +316,16 @@ def _address(request: Request) -> str:
 def _language(request: Request) -> str:
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in LANGUAGES else preferred_language(request.headers.get("accept-language", ""))
+
+
+def _say(request: Request) -> Say:
+    return say_in(_language(request))
+
+
+def _keep_notice(response: Response, key: str, about: str, run: str) -> None:
+    """Let the next page say this."""
+    notice = quote(json.dumps([key, about[:_LONGEST_ABOUT], run]))
+    response.set_cookie(NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict")
 
 
 def _notice(request: Request) -> dict[str, str] | None:

@@ -1,6 +1,6 @@
 """Running the server: a socket that is bound, uvicorn on it, until a signal says to stop.
 
-At the signal the server refuses what is new, tells the sockets and finishes what was begun (ending.py), for so many
+At the signal the server refuses what is new, tells the sockets and finishes what was begun (shutdown.py), for so many
 seconds at most. What is not finished then is cut off; what a thread writes is whole or not there, as in any process
 that ends. A second signal ends the server at once.
 """
@@ -23,9 +23,10 @@ import uvicorn
 from picomem.app import operations
 from picomem.errors import InvalidInput
 from picomem.gateway.connections import GuardedConnection
-from picomem.gateway.ending import Ending, EndingApplication
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
+from picomem.gateway.server_address import ServerAddress
+from picomem.gateway.shutdown import Shutdown, ShutdownApplication
 from picomem.runtime import Runtime
 
 _CLOSING_SECONDS = 1  # for streams that never end
@@ -85,16 +86,17 @@ def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str
 def serve(
     runtime: Runtime,
     listening: socket.socket,
+    address: ServerAddress,
     hosts: Iterable[str],
     ready: Callable[[], None],
     ending: Callable[[], None],
 ) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken, and `ending` at the
-    signal. Neither may wait for anything.
+    """Serve on a bound socket, whose address other processes find, until SIGTERM or SIGINT; `ready` is called when
+    requests are taken, and `ending` at the signal. Neither may wait for anything.
 
     To be called in the main thread.
     """
-    end = Ending()
+    end = Shutdown()
     chosen = runtime.settings.server
     limits = Limits(
         sockets=chosen.sockets,
@@ -103,9 +105,11 @@ def serve(
         body_seconds=chosen.body_secs,
     )
     names, origins = names_of(listening, hosts)
-    served = application(runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end)
+    served = application(
+        runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end, address=address
+    )
     config = uvicorn.Config(
-        EndingApplication(served, end),
+        ShutdownApplication(served, end),
         http=partial(GuardedConnection, limits),  # type: ignore[arg-type] - it makes one of these with its keywords
         ws="websockets-sansio",
         ws_max_size=limits.frame,
@@ -125,7 +129,7 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        end: Ending,
+        end: Shutdown,
         farewell_seconds: float,
         ready: Callable[[], None],
         ending: Callable[[], None],

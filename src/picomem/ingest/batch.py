@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from picomem.clock import Micros
+from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.noise import visible
-from picomem.ingest.pieces import Packer, Piece
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.durability import find_durable
 from picomem.policy.redact import Redactor

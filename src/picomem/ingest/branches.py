@@ -10,6 +10,8 @@ tree holds only turns, because only turns are asked about.
   used several tools at once), they count as a sequence.
 - A person goes back to one of their own messages, so these positions are remembered: the message, its parent, and the
   turn before it. Any other parent counts as the last turn: in doubt nothing was taken back.
+- A message that waits while the agent works is written without an id and a parent; it belongs to the branch on which
+  it was typed.
 - A missing parent (None) is a new beginning, but only in a file that named a parent before; a file without parents
   has no tree.
 
@@ -75,6 +77,17 @@ class Branches:
         if person:
             self._remember(self._last_record, self._leaf())
         return forks
+
+    def queued(self, turn: int) -> None:
+        """A turn that a person typed while the agent worked: it has no record of its own in the tree. It goes on from
+        the last turn, and whatever goes on from the last turn goes on from it."""
+        before = self._leaf()
+        if not self._segments or self._segments[-1][1] == _ASIDE or self._last != turn - 1:
+            self._open(turn, self._last)
+        self._last = turn
+        for record, above in self._above.items():
+            if above == before:
+                self._above[record] = self._leaf()
 
     def abandoned(self) -> Ranges:
         """The turns that were taken back, as ranges (first and last, inclusive), in order."""

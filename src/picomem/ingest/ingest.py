@@ -23,8 +23,8 @@ from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
+from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.format import NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
-from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report

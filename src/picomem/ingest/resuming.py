@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from picomem.errors import Corrupt, InvalidInput
+from picomem.ingest.episode_packing import Packer, apart
 from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
-from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
 from picomem.ingest.source import Look, RecordSource, look_at

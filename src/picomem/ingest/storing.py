@@ -23,7 +23,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.pieces import Fate, episode_of, fate
+from picomem.ingest.episode_packing import Fate, episode_of, fate
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.light_dataclass import dataclass, replace
@@ -31,6 +31,7 @@ from picomem.policy.durability import find_durable
 from picomem.policy.requests import Candidate
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
+from picomem.records.kinds import worst
 from picomem.records.scope import Scope
 from picomem.store import episode_events, episodes
 from picomem.store.connector import Connector, Transaction
@@ -258,9 +259,7 @@ class Writing:
             if old is None:
                 return decided, replace(fresh, identity=name), None
             if decided is not Fate.APART:
-                # What a row is, and who said it, was decided when it was made.
-                kept = replace(fresh, identity=name, role=old.role, origin=old.origin, key=old.key, summary=old.summary)
-                return decided, kept, old
+                return decided, _successor(old, replace(fresh, identity=name)), old
         raise AssertionError("the rows of an identity end with None")
 
     def _ask(
@@ -285,3 +284,15 @@ class Writing:
             report.run = report.run or new_id()
             for decision in self._propose(tx, asked, report.run):
                 report.decisions[decision] = report.decisions.get(decision, 0) + 1
+
+
+def _successor(old: Episode, fresh: Episode) -> Episode:
+    """A row as it is after `fresh` was read in its place.
+
+    The row keeps its speaker and origin, unless it gets other words and these come from a less trusted origin.
+    """
+    kept = replace(fresh, key=old.key, summary=old.summary)
+    is_less_trusted = fresh.origin is not old.origin and worst((old.origin, fresh.origin)) is fresh.origin
+    if fresh.preview != old.preview and is_less_trusted:
+        return kept
+    return replace(kept, role=old.role, origin=old.origin)

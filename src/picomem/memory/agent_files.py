@@ -20,7 +20,7 @@ from picomem.memory.decide import version_origin
 from picomem.memory.remember import Writer, free_key
 from picomem.memory.text_cleaning import Cleaner
 from picomem.policy.gate import judge, judge_names
-from picomem.policy.injection import is_hijack
+from picomem.policy.prompt_injection import is_hijack
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Kind, Origin, worst

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
-from picomem.ingest.pieces import cut
+from picomem.ingest.episode_packing import cut
 from picomem.ingest.transcript_pointer import open_episode
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory import lease

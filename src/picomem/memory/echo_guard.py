@@ -20,8 +20,8 @@ _MOST_PIECES = 4_096  # of answers; one of ten hits has a few hundred
 _MOST = 64  # texts; an answer has ten or so, and what was recalled long ago may be said again
 
 
-class HandedOut:
-    """The latest texts, each once. Safe to share between threads."""
+class ReturnedTexts:
+    """The latest returned texts, each once. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._texts: deque[str] = deque(maxlen=_MOST)
@@ -30,29 +30,29 @@ class HandedOut:
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit]) -> None:
-        """Hits go out to whoever asked."""
+        """Record the hits of an answer."""
         hits = [hit for hit in hits if hit.source == "episode" or not hit.origin.trusted]
         self.keep(hit.text for hit in hits)
         with self._lock:
             self._users_own.extend(hit.text for hit in hits if hit.role == "user" and hit.origin is Origin.USER)
 
     def keep(self, texts: Iterable[str]) -> None:
-        """Texts that an agent is given, and that are not its own."""
+        """Record texts that an agent reads and did not write."""
         with self._lock:
             self._texts.extend(text for text in dict.fromkeys(texts) if text not in self._texts)
 
     def users_own(self) -> tuple[str, ...]:
-        """The texts that are turns of the user: an agent may store what the user states in them."""
+        """Return the texts that are turns of the user. An agent may store statements of the user from them."""
         with self._lock:
             return tuple(self._users_own)
 
     def texts(self) -> tuple[str, ...]:
-        """All recently returned texts."""
+        """Return all recently returned texts."""
         with self._lock:
             return tuple(self._texts)
 
     def keep_answer(self, pieces: Iterable[AnswerPiece]) -> None:
-        """An answer of an operation goes out to an agent."""
+        """Record the pieces of an answer to an agent."""
         with self._lock:
             for piece in pieces:
                 self._pieces.pop(piece, None)
@@ -61,6 +61,6 @@ class HandedOut:
                 del self._pieces[oldest]
 
     def pieces(self) -> tuple[AnswerPiece, ...]:
-        """The pieces of the latest answers."""
+        """Return the pieces of the latest answers."""
         with self._lock:
             return tuple(self._pieces)

@@ -73,7 +73,7 @@ class Writer:
     request_hash: str = ""
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
-    handed_out: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
+    returned_pieces: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
@@ -144,12 +144,12 @@ class Writer:
         recall, unless the person stated the text."""
         if origin is Origin.USER or (self.said and retells(text, self.said)) or self._was_stated(text):
             return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
-        if is_repeated(text, self.handed_out):
+        if is_repeated(text, self.returned_pieces):
             return Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
         return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=self.recalled, around=around)
 
     def _was_stated(self, text: str) -> bool:
-        return bool(self.recalled or self.handed_out) and self.stated.hold(text)
+        return bool(self.recalled or self.returned_pieces) and self.stated.hold(text)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory

@@ -1,8 +1,8 @@
 """Embedders: from texts to unit vectors.
 
-Four kinds stand behind one protocol: `static.py` (the default), `onnx.py` (a sentence model in a folder),
-`endpoint.py` (a server that speaks OpenAI's protocol) and `downloading.py` (a library that fetches models). Which one
-it is, `selection.py` reads from the settings.
+One protocol has four implementations: `static_embedder.py` (the default), `onnx_embedder.py` (a sentence model in a
+folder), `endpoint_embedder.py` (a server that speaks OpenAI's protocol) and `fastembed_embedder.py` (a library that
+downloads models). `selection.py` selects one of them by the settings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Text generators: from a part of a conversation to a proposal of what to keep of it.
 
-Three stand behind one protocol: `extractive.py`, which needs no model, `language_model.py`, any model that
-pydantic-ai reaches, and `command_model.py`, a program that the user has. Which one it is, `selection.py` reads from the
-settings. A generator proposes and decides nothing: what becomes of a proposal is decided in
-`consolidation/proposal_checks.py` and by the write gate.
+One protocol has three implementations: `extractive_generator.py`, which needs no model;
+`language_model_generator.py`, for any model that pydantic-ai supports; and `command_generator.py`, for a program of
+the user's. `selection.py` selects one of them by the settings. A generator only proposes:
+`consolidation/proposal_checks.py` and the write gate decide about each proposal.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields
-from picomem.models.endpoint import checked_url
+from picomem.models.endpoint_embedder import checked_url
 from picomem.settings import Settings
 
 if TYPE_CHECKING:

@@ -23,21 +23,21 @@ def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
     if chosen == "none":
         return None
     if chosen == "static":
-        from picomem.models.static import StaticEmbedder
+        from picomem.models.static_embedder import StaticEmbedder
 
         return StaticEmbedder()
     if colon and not name.strip():
         raise InvalidInput(f"recall.embedder is “{chosen}”; what it is of is missing behind the colon.")
     if kind == "onnx" and colon:
-        from picomem.models.onnx import OnnxEmbedder, recipe_of
+        from picomem.models.onnx_embedder import OnnxEmbedder, recipe_of
 
         return OnnxEmbedder(recipe_of(Path(name), settings), settings.threads)
     if kind == "endpoint" and colon:
-        from picomem.models.endpoint import EndpointEmbedder
+        from picomem.models.endpoint_embedder import EndpointEmbedder
 
         return EndpointEmbedder(name, settings)
     if kind == "fastembed" and colon:
-        from picomem.models.downloading import DownloadedEmbedder
+        from picomem.models.fastembed_embedder import DownloadedEmbedder
 
         return DownloadedEmbedder(name, settings)
     raise InvalidInput(
@@ -52,20 +52,20 @@ def generator_of(settings: Settings) -> Generator:
     Nothing is connected to or started before the first question. Raises InvalidInput.
     """
     if settings.memory.consolidation_command:
-        from picomem.models.command_model import CommandModel
+        from picomem.models.command_generator import CommandGenerator
 
         if settings.memory.consolidation_model:
             raise InvalidInput(
                 "memory.consolidation_command and memory.consolidation_model are both set; set the one that is to "
                 "consolidate."
             )
-        return CommandModel(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
+        return CommandGenerator(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
     if not settings.memory.consolidation_model:
-        from picomem.models.extractive import Extractive
+        from picomem.models.extractive_generator import ExtractiveGenerator
 
-        return Extractive()
-    from picomem.models.language_model import LanguageModel
+        return ExtractiveGenerator()
+    from picomem.models.language_model_generator import LanguageModelGenerator
     from picomem.models.provider import consolidation_choice, model_of
 
     choice = consolidation_choice(settings)
-    return LanguageModel(model_of(choice), choice)
+    return LanguageModelGenerator(model_of(choice), choice)

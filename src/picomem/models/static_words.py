@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from picomem.loaded_once import loaded_once
-from picomem.models.static import weights
+from picomem.models.static_embedder import weights
 from picomem.text.terms import STOP_WORDS, is_cjk, query_terms
 from picomem.text.tokens import token_ids, tokenizer
 

@@ -30,7 +30,7 @@ from picomem.records.scope import Scope
 from picomem.settings import NotesSettings
 from picomem.store import note_rows as rows
 from picomem.store import search
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import BRIEF_WAIT, Connector, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.version import __version__
 
@@ -99,7 +99,7 @@ class Notes:
         """The sections that answer, the best first. Raises nothing: without a store it searches the files."""
         result = NoteSearch()
         try:
-            result.warnings = self.refresh()
+            result.warnings = self._refresh()
             with self._connector.read() as tx:
                 ranked = [match for match in self._ranked(tx, question) if match.score >= min_score][:limit]
                 placed = rows.by_docs(tx, self._scope, [match.doc for match in ranked])
@@ -111,14 +111,14 @@ class Notes:
             result.warnings.insert(0, f"The notes were searched without the store: {error}")
         return result
 
-    def refresh(self) -> list[str]:
+    def _refresh(self) -> list[str]:
         """Bring the store in step with the files; what could not be read, a sentence each. Raises StoreError."""
         listed = {(str(place.folder), "/".join(file.parts)): (place, file) for place, file in self._listed()}
         with self._connector.read() as tx:
             known = {(file.root, file.path): file for file in rows.files(tx, self._scope)}
         gone = [key for key in known if key not in listed]
         if gone:
-            with self._connector.write(self._scope) as tx:
+            with self._connector.write(self._scope, wait_seconds=BRIEF_WAIT) as tx:
                 for root, path in gone:
                     rows.delete(tx, self._scope, root, path)
         problems: list[str] = []
@@ -200,7 +200,7 @@ class Notes:
                 touched.append(file)
         if not fresh and not touched:
             return
-        with self._connector.write(self._scope) as tx:
+        with self._connector.write(self._scope, wait_seconds=BRIEF_WAIT) as tx:
             for file, counted in fresh:
                 rows.put(tx, self._scope, file, counted)
             for file in touched:

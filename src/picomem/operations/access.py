@@ -9,8 +9,8 @@ from picomem.clock import DAY, HOUR, Micros, iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import access as access_presentations
+from picomem.operations.recall_views import iso_or_none
 from picomem.operations.times import moment
-from picomem.operations.views import iso_or_none
 from picomem.records.caller import GRANTABLE, PERMISSIONS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentations import sessions as sessions_presentations
-from picomem.operations.views import iso_or_none
+from picomem.operations.recall_views import iso_or_none
 
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript

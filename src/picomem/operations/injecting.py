@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import injecting as injecting_presentations
-from picomem.operations.views import HitView, hit_view
+from picomem.operations.recall_views import HitView, hit_view
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.views import iso_or_none
+from picomem.operations.recall_views import iso_or_none
 from picomem.records.job import Job
 
 

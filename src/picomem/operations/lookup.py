@@ -13,8 +13,8 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
+from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import moment
-from picomem.operations.views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind, Origin
 

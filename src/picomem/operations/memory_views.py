@@ -1,4 +1,4 @@
-"""What operations hand out of memories and changes."""
+"""Memories and changes as operations return them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import Micros, iso
 from picomem.engine.upkeep import reason_origin
 from picomem.light_dataclass import dataclass
-from picomem.operations.views import iso_or_none
+from picomem.operations.recall_views import iso_or_none
 from picomem.records.kinds import Source
 from picomem.records.memory import Change, Memory
 

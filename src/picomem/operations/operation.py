@@ -191,7 +191,7 @@ class Operation:
 
             return anyio.run(self._awaited, engine, request, progress, None)
         result = self.run(engine, request, progress) if self.long else self.run(engine, request)
-        self._note_answer(engine, result)
+        self._record_answer(engine, result)
         return result
 
     def printed_lines(self, engine: Engine, request: Any) -> Generator[str] | None:
@@ -215,15 +215,15 @@ class Operation:
     async def _awaited(self, engine: Engine, request: Any, progress: Progressing | None, tell: Telling | None) -> Any:
         further: list[Any] = [tell or _unheard] if self.events else [progress] if self.long else []
         result = await self.run(engine, request, *further)
-        self._note_answer(engine, result)
+        self._record_answer(engine, result)
         return result
 
-    def _note_answer(self, engine: Engine, result: Any) -> None:
+    def _record_answer(self, engine: Engine, result: Any) -> None:
         """Know the result again, in whatever form the surface hands it to an agent."""
         if engine.caller.is_agent:
-            from picomem.operations.answers_to_agents import note_answer
+            from picomem.operations.answer_recording import record_answer
 
-            note_answer(engine, self, result)
+            record_answer(engine, self, result)
 
 
 async def _unheard(_event: Any) -> None:

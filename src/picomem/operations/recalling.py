@@ -10,8 +10,8 @@ from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.presentations.wording import plural
+from picomem.operations.recall_views import AnswerView, answer_view
 from picomem.operations.times import instant, moment, window
-from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:

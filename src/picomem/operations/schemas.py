@@ -29,7 +29,7 @@ from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
 from picomem.operations.field_shapes import shape_of
 from picomem.operations.operation import AS_DECLARED, LARGEST, Operation, ToolWording, options
-from picomem.operations.views import jsonable
+from picomem.operations.recall_views import jsonable
 from picomem.records.kinds import Origin
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -10,7 +10,7 @@ from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
-from picomem.operations.views import iso_or_none
+from picomem.operations.recall_views import iso_or_none
 from picomem.records.session import Channel, Message, Session
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.views import AnswerView, HitSessionView, HitView
+from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.relative_time import exactly

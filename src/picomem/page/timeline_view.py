@@ -8,7 +8,7 @@ from datetime import date, timedelta, tzinfo
 from picomem.clock import parse_iso, to_datetime
 from picomem.light_dataclass import dataclass
 from picomem.operations.lookup import TimelineResult
-from picomem.operations.views import HitSessionView, HitView
+from picomem.operations.recall_views import HitSessionView, HitView
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.year_picture import year_picture
 

@@ -7,7 +7,7 @@ does not deal with near duplicates.
 There are two groups of checks:
 
 - What nobody may store, even on request: nothing, a document, a bare redacted secret, text that picomem itself
-  returned (or it would feed on its own output), and an instruction that is not the user's (`injection`).
+  returned (or it would feed on its own output), and an instruction that is not the user's (`prompt_injection`).
 - What a proposer (a model, a consolidation, a hook) may not store unasked (`low_value`).
 
 picomem's own output is recognised by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`),
@@ -22,9 +22,9 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.injection import is_hijack, looks_like_instruction
 from picomem.policy.low_value import chaff
 from picomem.policy.pattern_tables import any_of, matches, table, visible
+from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.worth import doubts_of
 from picomem.records.kinds import Kind, Origin

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from picomem.models.classifier import Observed
-from picomem.policy.injection import is_hijack, looks_like_instruction
+from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.sentence_signals import observe
 
 _CUES: tuple[tuple[str, str], ...] = (

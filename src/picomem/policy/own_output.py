@@ -45,12 +45,12 @@ def pieces_of(reply: str, presented: Iterable[str], data: object) -> Iterator[An
         yield from (AnswerPiece(words[0], len(words), hash(words), is_framed) for words in pieces if words)
 
 
-def is_repeated(text: str, handed_out: Iterable[AnswerPiece]) -> bool:
+def is_repeated(text: str, returned_pieces: Iterable[AnswerPiece]) -> bool:
     """Return whether pieces cover a text, some of them framed."""
     words = _words(text)
     framed: dict[int, bool] = {}
     lengths: defaultdict[str, set[int]] = defaultdict(set)
-    for piece in handed_out:
+    for piece in returned_pieces:
         framed[piece.digest] = framed.get(piece.digest, False) or piece.is_framed
         lengths[piece.first].add(piece.length)
     place = covered = covered_by_framed = 0

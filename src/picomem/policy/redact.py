@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
+from picomem.policy.broken_lines import joined_lines
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import RULES
 from picomem.policy.secret_scanners import Scanner, default_scanner
@@ -135,6 +136,20 @@ class Redactor:
         findings.sort()
         return findings, readings
 
+    def _hits(self, segment: str) -> list[tuple[int, int, int]]:
+        """Start, end and rule of every hit, also in tokens that a layout has broken over lines."""
+        hits = self._scanner.scan(segment)
+        starts, ends = {start for start, _, _ in hits}, {end for _, end, _ in hits}
+        for joined in joined_lines(segment):
+            if not starts.isdisjoint(end for _, end in joined.breaks):
+                continue  # a secret of its own begins in the next line
+            if joined.may_end_in_word and joined.breaks[-1][0] in ends:
+                continue
+            for start, end, rank in self._scanner.scan(joined.text):
+                if span := joined.span(start, end):
+                    hits.append((*span, rank))
+        return hits
+
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
         """(start, end, rule) of the secrets in a text that is cut at some spans already, in no order."""
         waiting = _between(cuts, 0, len(text))
@@ -150,7 +165,7 @@ class Redactor:
                 segment = text[low:high]
                 hits = scanned.get(segment)
                 if hits is None:
-                    hits = self._scanner.scan(segment)
+                    hits = self._hits(segment)
                     if high - low <= _SHORT_SEGMENT:
                         scanned[segment] = hits
                 if not hits:

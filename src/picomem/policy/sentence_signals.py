@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from picomem.models.classifier import Observed
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.policy.low_value import chaff
 from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms

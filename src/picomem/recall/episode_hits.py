@@ -158,7 +158,8 @@ def _weighed(
     if short:
         asked = frozenset(looking.question.terms)
         for episode in episodes.by_docs(looking.tx, looking.scope, short, looking.damaged):
-            weights[episode.doc] = substance(episode.summary or episode.preview or episode.actions, asked)
+            text = episode.summary or episode.preview or episode.actions
+            weights[episode.doc] = substance(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)

@@ -9,7 +9,7 @@ from picomem.light_dataclass import dataclass
 from picomem.recall.speaker import is_of_asker, is_telling
 from picomem.text.storable import plain
 from picomem.text.temporal.parsing import TimeReading, read_time
-from picomem.text.temporal.session_places import SessionReading, read_sessions
+from picomem.text.temporal.session_references import SessionReading, read_sessions
 from picomem.text.terms import is_cjk, worded_terms
 
 LONGEST = 8_000  # characters of a question that are looked at

@@ -6,7 +6,7 @@ from picomem.clock import MINUTE, Micros
 from picomem.light_dataclass import dataclass
 from picomem.recall.legs import Looking
 from picomem.store import episode_events, episodes, search
-from picomem.text.temporal.session_places import SessionReading, chosen
+from picomem.text.temporal.session_references import SessionReading, chosen
 
 _DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
 _QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks then begins another

@@ -20,11 +20,19 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
 
 PREFIX = "pico_"
-SIGN_IN = (
-    "page:sign-in"  # among the permissions of a one-time code: it opens a session of the web page, and nothing else
-)
+# Marks among the permissions of a token, which say what it is for; no caller holds them.
+SIGN_IN = "page:sign-in"  # a one-time code, which opens a session of the web page and nothing else
+PAGE_SESSION = "page:session"  # a session of the web page, whose token is valid in its cookie only
 _SECRET_BYTES = 24
 _LONGEST = 2_000  # characters; the longest id of a user takes 1,400
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A token as a request shows it: in the cookie of the web page, or in a header."""
+
+    token: str
+    is_cookie: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,16 @@ class AccessToken:
     def is_sign_in_code(self) -> bool:
         """Whether it is a one-time code, which is exchanged for a session of the web page."""
         return SIGN_IN in self.permissions
+
+    @property
+    def is_page_session(self) -> bool:
+        """Whether it is a session of the web page."""
+        return PAGE_SESSION in self.permissions
+
+    @property
+    def opens_api(self) -> bool:
+        """Whether programs may show it."""
+        return not (self.is_sign_in_code or self.is_page_session)
 
     def is_valid(self, now: Micros) -> bool:
         """Return whether it opens anything at that time."""

@@ -24,6 +24,8 @@ class Everyone(Enum):
 
 
 EVERYONE: Final = Everyone.EVERYONE
+# How long a request that only reads waits to write what it derived: another may hold the lock for half a minute.
+BRIEF_WAIT: Final = 0.2
 
 
 class Transaction:
@@ -122,8 +124,12 @@ class Connector(Protocol):
         """A consistent snapshot."""
         ...
 
-    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
+    def write(
+        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+    ) -> AbstractContextManager[Transaction]:
         """A write transaction that holds the lock of the user of `scope`; nested calls join the outer one.
+
+        It waits for the lock as long as `wait_seconds` says, by default half a minute, and then raises Locked.
 
         Two of the same user never run at once; nothing may depend on two of different users not doing so. With
         EVERYONE no other runs at all. A statement, or a nested call, with another user's id is a mistake in the program

@@ -104,10 +104,10 @@ class PostgresConnector:
             yield PostgresTransaction(opened)
 
     @contextmanager
-    def write(self, scope: Scope | Everyone) -> Iterator[PostgresTransaction]:
+    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[PostgresTransaction]:
         """One transaction: all of it or nothing. Raises Locked or StoreError."""
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user) as (opened, terms):
+        with self._begun(user, wait_seconds) as (opened, terms):
             if terms != TERMS_VERSION:
                 raise errors.StoreError(
                     f"The full text in {self.name} was made by another version of picomem; nothing can be stored until "
@@ -181,7 +181,9 @@ class PostgresConnector:
                 self._local.read = None
 
     @contextmanager
-    def _begun(self, user: str | None) -> Iterator[tuple[OpenTransaction, str | None]]:
+    def _begun(
+        self, user: str | None, wait_seconds: float | None = None
+    ) -> Iterator[tuple[OpenTransaction, str | None]]:
         """The transaction of a user, or of everyone, and the version of full text; nested calls join the outer one."""
         outer = getattr(self._local, "write", None)
         if outer is not None:
@@ -194,7 +196,8 @@ class PostgresConnector:
         locking = "LOCK TABLE user_locks IN EXCLUSIVE MODE"
         if user is not None:
             locking = f"SELECT 1 FROM user_locks WHERE user_id = {_literal(user)} FOR UPDATE"
-        begin = f"BEGIN; {_PATH}; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; {seeing(whose)}; {locking}; {_TERMS}"
+        wait = round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000)
+        begin = f"BEGIN; {_PATH}; SET LOCAL lock_timeout = '{wait}ms'; {seeing(whose)}; {locking}; {_TERMS}"
         with self._transaction(begin, whose) as (opened, cursor):
             rows = list(_results(cursor))
             if user is not None and not rows[1]:

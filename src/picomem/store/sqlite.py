@@ -44,6 +44,7 @@ from picomem.store.row_hash import COLUMNS, is_whole
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
 from picomem.store.sqlite_migrations import check_version, migrate, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
+from picomem.store.store_identity import StoreIdentity
 from picomem.store.tolerant_text import rows_of
 from picomem.text.terms import VERSION as TERMS_VERSION
 
@@ -84,6 +85,8 @@ class SqliteConnector:
         self._is_log_damaged = False  # whether it is read-only because changes were lost with the log
         self._log_index: LogIndex | None = None  # as it was before the file was opened
         self._files: OpenedFiles | None = None
+        self._identity: StoreIdentity | None = None
+        self._is_overwritten = False  # whether the file holds another store by now
         try:
             with translated(path):
                 self._open()
@@ -116,6 +119,7 @@ class SqliteConnector:
                 self._open_writer()
             ballast.keep(self.path)
             self._files.note_log()
+            self._note_identity(new=new)
         except _DamagedLogError:
             self._read_despite_damaged_log()
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
@@ -278,14 +282,14 @@ class SqliteConnector:
                     connection.execute("COMMIT")
 
     @contextmanager
-    def write(self, scope: Scope | Everyone) -> Iterator[SqliteTransaction]:
+    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[SqliteTransaction]:
         """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
 
         Raises StoreError as well where full text was made by another version of the analyser: what that version put in
         could not be taken out again.
         """
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user) as writer:
+        with self._begun(user, wait_seconds) as writer:
             tx = SqliteTransaction(writer, self.path, user)
             self._refuse_other_terms(tx)
             yield tx
@@ -304,6 +308,8 @@ class SqliteConnector:
             self._give_up_lost_changes()
         with self._begun(None) as writer:
             yield SqliteRepair(writer, self.path)
+        with self._lock, translated(self.path):
+            self._note_identity()  # a repair may have given the store another key
 
     def _give_up_lost_changes(self) -> None:
         from picomem.store import damaged_logs
@@ -331,7 +337,7 @@ class SqliteConnector:
             self.read_only = self._is_log_damaged = False
 
     @contextmanager
-    def _begun(self, user: str | None) -> Iterator[apsw.Connection]:
+    def _begun(self, user: str | None, wait_seconds: float | None = None) -> Iterator[apsw.Connection]:
         """The writer in a transaction of a user, or of everyone; nested calls join the outer one."""
         self._refuse_closed()
         if self._disk_is_full:
@@ -343,7 +349,7 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
             )
-        with self._lock, translated(self.path), self._blaming_damage():
+        with self._locked(wait_seconds), translated(self.path), self._blaming_damage():
             if self._depth:
                 if self._user not in (None, user):
                     raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
@@ -354,16 +360,39 @@ class SqliteConnector:
             except errors.FilesMoved:
                 self._spare_others_files()
                 raise
-            writer.execute("BEGIN IMMEDIATE")
+            self._begin(writer, wait_seconds)
             self._depth, self._owner, self._user = 1, threading.get_ident(), user
             try:
+                self._refuse_overwritten()
                 yield writer
                 self._refuse_moved()
+                self._refuse_overwritten()
                 writer.execute("COMMIT")
             finally:
                 self._depth = 0
                 if not writer.get_autocommit():
                     writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _locked(self, wait_seconds: float | None) -> Iterator[None]:
+        """This process's own turn to write. Raises Locked where another thread keeps it for so long."""
+        if not self._lock.acquire(timeout=-1 if wait_seconds is None else wait_seconds):
+            raise errors.Locked()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @staticmethod
+    def _begin(writer: apsw.Connection, wait_seconds: float | None) -> None:
+        if wait_seconds is None:
+            writer.execute("BEGIN IMMEDIATE")
+            return
+        writer.set_busy_handler(ask_again_for(wait_seconds))
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+        finally:
+            writer.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
 
     @contextmanager
     def _blaming_damage(self) -> Iterator[None]:
@@ -404,6 +433,42 @@ class SqliteConnector:
         if self._files is not None:
             self._files.check()
 
+    def _note_identity(self, *, new: bool = False) -> None:
+        """Note by what the store is known again. A new one stands in the log alone until that is merged."""
+        if self._writer is None or self._vfs is not None:
+            return
+        if new:
+            self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._forget_identity()
+        self._identity = StoreIdentity(self.path, self._writer)
+
+    def _forget_identity(self) -> None:
+        if self._identity is not None:
+            self._identity.close()
+            self._identity = None
+
+    def _refuse_overwritten(self) -> None:
+        """Raise FilesMoved where another store was written into the file. Only in this process's turn to write."""
+        if self._identity is None:
+            return
+        fresh: list[apsw.Connection] = []
+
+        def look() -> apsw.Connection:
+            fresh.append(self._connect(apsw.SQLITE_OPEN_READWRITE))
+            return fresh[0]
+
+        try:
+            self._is_overwritten = self._is_overwritten or self._identity.is_lost(look)
+        finally:
+            for connection in fresh:
+                _leave_log_alone(connection)
+                connection.close()
+        if self._is_overwritten:
+            raise errors.FilesMoved(
+                f"{self.path} was overwritten with another store while it was open, so nothing was stored; restart the "
+                "program that uses it."
+            )
+
     def _spare_others_files(self) -> None:
         """Leave nothing beside a database that was put in the place of this one, and take nothing from it.
 
@@ -412,7 +477,9 @@ class SqliteConnector:
         """
         if self._writer is None or self._files is None:
             return
-        if self._files.is_log_replaced():
+        with suppress(apsw.Error, errors.StoreError):
+            self._refuse_overwritten()
+        if self._is_overwritten or self._files.is_log_replaced():
             _leave_log_alone(self._writer)
         if self._files.is_database_moved():
             self._writer.set_busy_handler(ask_again_for(1))
@@ -491,6 +558,7 @@ class SqliteConnector:
         connection = self.connection()
         self._refuse_moved()
         with self._lock, translated(self.path):
+            self._refuse_overwritten()
             connection.set_busy_handler(ask_again_for(wait_seconds))
             try:
                 yield connection
@@ -511,9 +579,21 @@ class SqliteConnector:
                 self._readers.clear()
             self._local = threading.local()
             self._close_writer()
+            self._forget_identity()
+            self._put_log_aside()
             if self._is_held:
                 self._is_held = False
                 release_database(self.path)
+
+    def _put_log_aside(self) -> None:
+        """Keep the log of a store that was overwritten from the store that stands in its file now."""
+        if not self._is_overwritten:
+            return
+        from picomem.store import damaged_logs
+
+        with suppress(OSError):  # nothing more can be done for it
+            Path(f"{self.path}-wal").rename(damaged_logs.settled_name(self.path))
+            Path(f"{self.path}-shm").unlink(missing_ok=True)
 
 
 def _leave_log_alone(connection: apsw.Connection) -> None:

@@ -25,8 +25,10 @@ class LateConnector:
     def read(self) -> AbstractContextManager[Transaction]:
         return self._opened().read()
 
-    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
-        return self._opened().write(scope)
+    def write(
+        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+    ) -> AbstractContextManager[Transaction]:
+        return self._opened().write(scope, wait_seconds=wait_seconds)
 
     @property
     def maintenance(self) -> Maintenance:

@@ -12,7 +12,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
 from picomem.paths import is_regular
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class ConversationExport:
@@ -27,15 +27,15 @@ class ConversationExport:
     def claims(self, path: Path) -> bool:
         return is_regular(path) and format_named(self.name).claims(path, reader.head(path))
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         form = format_named(self.name)
         assert isinstance(form, DocumentFormat)
         if not form.claims(path, reader.head(path)):
             raise InvalidInput(f"{path} is no export of conversations of {self.name}; name its conversations.json.")
-        if not intake.dry_run:
-            intake.read_transcript(path, self.name)
+        if not importer.dry_run:
+            importer.read_transcript(path, self.name)
             return
         for _, turns, skipped in form.sessions(path):
-            intake.report.sessions += 1
-            intake.report.messages += len(turns)
-            intake.report.passed_over.update(skipped.counts)
+            importer.report.sessions += 1
+            importer.report.messages += len(turns)
+            importer.report.passed_over.update(skipped.counts)

@@ -15,9 +15,9 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.paths import open_regular, status_of, written_whole
 from picomem.records.scope import Scope
-from picomem.store import exported_pages
+from picomem.store import exported_files
 from picomem.store.connector import Connector, Transaction
-from picomem.store.exported_pages import WHOLE, Export
+from picomem.store.exported_files import WHOLE, Export
 from picomem.transfer import export_graph, export_markdown, export_records
 from picomem.transfer.export_graph import graph_lines
 from picomem.transfer.export_lines import ExportCounts, export_lines
@@ -54,8 +54,8 @@ def write_export(
     place = str(path.absolute())
     if not connector.read_only:
         with connector.write(scope) as tx:
-            if exported_pages.at(tx, scope, place) is None:
-                exported_pages.put(tx, Export(place, Scope(scope.user), WHOLE, "", now))
+            if exported_files.at(tx, scope, place) is None:
+                exported_files.put(tx, Export(place, Scope(scope.user), WHOLE, "", now))
     counts = ExportCounts()
     with connector.read() as tx, written_whole(path, private=True) as file:
         for line in lines_of(tx, scope, clean, now, form, counts):
@@ -80,7 +80,7 @@ def write_again(connector: Connector, exported: Export, clean: Clean, now: Micro
 def _note(connector: Connector, scope: Scope, path: Path, now: Micros) -> None:
     if not connector.read_only:
         with connector.write(scope) as tx:
-            exported_pages.put(tx, Export(str(path.absolute()), Scope(scope.user), WHOLE, _digest(path), now))
+            exported_files.put(tx, Export(str(path.absolute()), Scope(scope.user), WHOLE, _digest(path), now))
 
 
 def _format_of(path: Path) -> ExportFormat | None:

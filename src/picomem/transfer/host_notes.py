@@ -8,12 +8,12 @@ from pathlib import Path
 from picomem.errors import InvalidInput
 from picomem.paths import is_folder, is_regular
 from picomem.transfer.bounded_files import check_size
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 from picomem.transfer.note_entries import LARGEST_NOTE, offer_notes
 
 
 def offer_host_notes(
-    intake: Intake, path: Path, patterns: Sequence[str], without: Sequence[str] = (), *, kinds: dict | None = None
+    importer: Importer, path: Path, patterns: Sequence[str], without: Sequence[str] = (), *, kinds: dict | None = None
 ) -> None:
     """Offer a single note, or those of a folder whose paths match `patterns` and have no part in `without`.
 
@@ -24,7 +24,7 @@ def offer_host_notes(
     files = [path] if is_regular(path) else host_notes(path, patterns, without)
     if not files:
         raise InvalidInput(f"{path} holds none of the notes {', '.join(patterns)}; name their folder.")
-    offer_notes(intake, files, path if is_folder(path) else path.parent, kinds=kinds)
+    offer_notes(importer, files, path if is_folder(path) else path.parent, kinds=kinds)
 
 
 def host_notes(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.paths import status_of
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class ImportFormat(Protocol):
@@ -31,7 +31,7 @@ class ImportFormat(Protocol):
         read."""
         ...
 
-    def read(self, path: Path, intake: Intake, /) -> None:
+    def read(self, path: Path, importer: Importer, /) -> None:
         """Hand over what it holds. Raises NotFound or InvalidInput where nothing can be read."""
         ...
 

@@ -12,7 +12,7 @@ from picomem.memory.markdown_import import left_out, markdown_files, read_entrie
 from picomem.paths import is_folder, read_regular
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 LARGEST_NOTE = 4 << 20  # bytes
 _FIELD = re.compile(r"([A-Za-z_][\w -]{0,40}):[ \t]*(.*)")
@@ -63,29 +63,36 @@ def _value(text: str) -> str:
     return text.strip().strip("'\"").strip()
 
 
-def offer_notes(intake: Intake, files: Sequence[Path], root: Path, *, kinds: dict[str, Kind] | None = None) -> None:
+def offer_notes(importer: Importer, files: Sequence[Path], root: Path, *, kinds: dict[str, Kind] | None = None) -> None:
     """Offer the entries of notes. `kinds` says what a `type` in the front matter means. A line that only leads to
     another note is passed over."""
     for file in files:
         try:
             note = front_matter(read_note(file))
         except (InvalidInput, NotFound) as error:
-            intake.unreadable(str(file), str(error).rstrip("."))
+            importer.unreadable(str(file), str(error).rstrip("."))
             continue
-        offer_note(intake, file, root, note, note.body, kinds or {})
+        offer_note(importer, file, root, note, note.body, kinds or {})
 
 
 def offer_note(
-    intake: Intake, file: Path, root: Path, note: FrontMatter, body: str, kinds: dict[str, Kind], *, context: str = ""
+    importer: Importer,
+    file: Path,
+    root: Path,
+    note: FrontMatter,
+    body: str,
+    kinds: dict[str, Kind],
+    *,
+    context: str = "",
 ) -> None:
     """Offer the entries of a note's body."""
     kind = kinds.get(note.text("type") or note.text("metadata"))
-    at = moment_of(note.text("created") or note.text("date"), intake.zone)
-    for entry in read_entries(body, file.name, intake.zone):
+    at = moment_of(note.text("created") or note.text("date"), importer.zone)
+    for entry in read_entries(body, file.name, importer.zone):
         if _LINK.match(entry.content):
-            intake.report.passed_over["link to another note"] += 1
+            importer.report.passed_over["link to another note"] += 1
             continue
-        intake.offer(
+        importer.offer(
             ImportedEntry(
                 identity=f"{_place(file, root)}#{entry.tag}",
                 place=f"{file}, line {entry.line}",
@@ -100,11 +107,11 @@ def offer_note(
         )
 
 
-def notes_below(intake: Intake, path: Path) -> tuple[list[Path], Path]:
+def notes_below(importer: Importer, path: Path) -> tuple[list[Path], Path]:
     """The Markdown files of a folder, or a single one, and the folder. Those that are left out are counted."""
     files = markdown_files([path])
     for problem in left_out([path]):
-        intake.unreadable("A note", problem.rstrip("."))
+        importer.unreadable("A note", problem.rstrip("."))
     return files, path if is_folder(path) else path.parent
 
 

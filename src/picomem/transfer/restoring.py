@@ -27,7 +27,7 @@ from picomem.store.connector import Transaction
 from picomem.store.tombstones import Tombstones
 from picomem.transfer.export_lines import memory_of
 from picomem.transfer.export_records import ExportedMemory, ExportedSession
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 _EXCERPT = 200  # characters of a refused text that its change keeps
 
@@ -35,9 +35,9 @@ _EXCERPT = 200  # characters of a refused text that its change keeps
 class Restoring:
     """Stores the records of one export."""
 
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
-        self._scope = Scope(intake.scope.user)
+    def __init__(self, importer: Importer) -> None:
+        self._importer = importer
+        self._scope = Scope(importer.scope.user)
         self._barred: set[str] = set()  # sessions that were purged here, or differ from those that are here
         self._undoing: dict[str, str] | None = None
 
@@ -45,7 +45,7 @@ class Restoring:
 
     def memory(self, tx: Transaction, writer: Writer, place: str, memory: ExportedMemory) -> None:
         """Store a memory, and count what became of it."""
-        report, first = self._intake.report, memory.versions[0]
+        report, first = self._importer.report, memory.versions[0]
         here = memory_of(tx, self._scope, first.id)
         if here is not None or memories.unchecked_versions(tx, self._scope, first.id):
             if here is None or not _continues(here, memory):
@@ -68,19 +68,19 @@ class Restoring:
         """Believe a memory that is here again, if what took it away is that its arrival was undone; count it."""
         taken_back_by = self._undo_of_arrival(tx, memory.id)
         if not taken_back_by:
-            self._intake.report.known += 1
+            self._importer.report.known += 1
             return
         try:
             (done,) = undo(tx, writer, self._scope, taken_back_by, "imported again from an export of picomem")
         except InvalidInput:  # nothing of it was believed when it came, or a purge took what there was
-            self._intake.report.known += 1
+            self._importer.report.known += 1
             return
         except Conflict as error:
-            self._intake.report.differing += 1
-            self._intake.report.tell(f"{place}: “{memory.key}” was not brought back. {error}")
+            self._importer.report.differing += 1
+            self._importer.report.tell(f"{place}: “{memory.key}” was not brought back. {error}")
             return
         self._undone_by(tx)[taken_back_by] = done.change.id
-        self._intake.report.new += 1
+        self._importer.report.new += 1
 
     def _undo_of_arrival(self, tx: Transaction, memory_id: str) -> str:
         """The change that took a memory's arrival with an export back; empty where it is in force."""
@@ -110,9 +110,9 @@ class Restoring:
                 check_ids(version.scope)
                 is_file = bool(version.path) and not is_graph_path(version.path)
                 if is_file:
-                    checked_path(version.path, self._intake.cleaner)
+                    checked_path(version.path, self._importer.cleaner)
                     check_text(version.content)
-                elif self._intake.clean(version.path) != version.path:
+                elif self._importer.clean(version.path) != version.path:
                     raise InvalidInput("A name in its path looks like a secret.")
             except (InvalidInput, Refused) as error:
                 return str(error)
@@ -139,7 +139,7 @@ class Restoring:
         excerpt = memory.versions[-1].content[:_EXCERPT]
         if not audit.was_refused(tx, self._scope, reason, excerpt):
             writer.record(tx, self._scope, Decision.REFUSE, reason, candidate=excerpt)
-        self._intake.refuse(place, reason)
+        self._importer.refuse(place, reason)
 
     def _store(self, tx: Transaction, writer: Writer, memory: ExportedMemory) -> None:
         changes = {change.id: change for change in memory.changes}
@@ -168,11 +168,11 @@ class Restoring:
 
     def session(self, tx: Transaction, writer: Writer, place: str, exported: ExportedSession) -> None:
         """Store a conversation, without its messages."""
-        session, report = exported.session, self._intake.report
+        session, report = exported.session, self._importer.report
         try:
             check_ids(Scope(self._scope.user, session.scope.agent, session.scope.project, session.id))
         except InvalidInput as error:
-            self._intake.unreadable(place, str(error).rstrip("."))
+            self._importer.unreadable(place, str(error).rstrip("."))
             self._barred.add(session.id)
             return
         if Tombstones(tx, self._scope).touches("picobot", session.id, ""):
@@ -191,7 +191,7 @@ class Restoring:
         session_rows.put(tx, session)
         if exported.summary is not None:
             session_rows.put_summary(tx, self._scope, exported.summary)
-        note_conversation(tx, writer, self._scope, self._intake.place)
+        note_conversation(tx, writer, self._scope, self._importer.place)
         report.sessions += 1
 
     def message(self, tx: Transaction, _writer: Writer, place: str, message: Message) -> None:
@@ -204,16 +204,16 @@ class Restoring:
             if session is None:
                 raise NotFound("the conversation that it belongs to stands before it in no line")
         except (InvalidInput, NotFound) as error:
-            self._intake.unreadable(place, str(error).rstrip("."))
+            self._importer.unreadable(place, str(error).rstrip("."))
             return
         here = session_rows.messages_between(tx, self._scope, session.id, message.seq - 1, message.seq + 1, 1)
         if not here.messages and not here.damaged and not self._is_elsewhere(tx, message):
             session_rows.insert_message(tx, self._scope, stored)
-            self._intake.report.messages += 1
+            self._importer.report.messages += 1
             return
         if not here.messages or here.messages[0].id != message.id:
-            self._intake.report.differing += 1
-            self._intake.report.tell(f"{place}: another message has its number or its id here.")
+            self._importer.report.differing += 1
+            self._importer.report.tell(f"{place}: another message has its number or its id here.")
 
     def _is_elsewhere(self, tx: Transaction, message: Message) -> bool:
         return session_rows.message_by_id(tx, self._scope, message.id) is not None
@@ -226,7 +226,7 @@ class Restoring:
             tool_call_id=message.tool_call_id,
             origin=message.origin,
         )
-        safe = safe_said(said, self._intake.clean)
+        safe = safe_said(said, self._importer.clean)
         stored = stored_message(message.session_id, message.seq, safe, message.created_at)
         return replace(stored, id=message.id)
 

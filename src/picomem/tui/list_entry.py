@@ -11,8 +11,8 @@ from picomem.operations.presentations.wording import attributed, day, plural
 
 if TYPE_CHECKING:
     from picomem.operations.memory_views import MemoryView
+    from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
     from picomem.operations.sessions import ListedSession
-    from picomem.operations.views import AnswerView, HitSessionView, HitView
 
 
 @dataclass(frozen=True, slots=True)

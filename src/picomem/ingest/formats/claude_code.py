@@ -41,6 +41,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -55,7 +56,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
@@ -353,8 +353,9 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         ids=("", "", state.info.branch),
         begins_run=False,
     )
-    if turns:
+    for turn in turns:
         state.seen.add(_queue_key(text))
+        state.branches.queued(turn.index)
     return turns
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     NO_HEADER,
     LineFormat,
@@ -38,7 +39,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst

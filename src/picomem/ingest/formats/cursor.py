@@ -20,6 +20,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from picomem.clock import Micros, to_micros
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -31,7 +32,6 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.outside import outside_of_call
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.ids import content_hash

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -39,7 +40,6 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import LONGEST, Line
 from picomem.ingest.source import MAGIC, Look, RecordSource, is_database, look_at
 from picomem.ingest.speakers import doubted

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         WhyResult,
     )
     from picomem.operations.memory_views import MemoryView
-    from picomem.operations.views import HitView
+    from picomem.operations.recall_views import HitView
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
 

@@ -10,7 +10,7 @@ from picomem.operations.presentations.wording import attributed, day, plural
 from picomem.recall.standouts import count_standouts
 
 if TYPE_CHECKING:
-    from picomem.operations.views import AnswerView, HitSessionView, HitView
+    from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
 
 _MOST_FILES = 5  # of a session
 

@@ -79,8 +79,8 @@ VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
-    start_offset = :start, end_offset = :end, branch = :branch, preview = :preview, ended_at = :ended_at,
-    tokens = :tokens, actions = :actions
+    start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
+    ended_at = :ended_at, tokens = :tokens, actions = :actions
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity

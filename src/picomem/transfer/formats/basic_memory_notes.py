@@ -22,7 +22,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.paths import is_folder, is_regular
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 from picomem.transfer.note_entries import FrontMatter, front_matter, notes_below, offer_note, read_note
 
 _OBSERVATION = re.compile(r"\s*[-*]\s+\[([^\[\]\n]{1,60})\]\s+(\S.*)")
@@ -54,18 +54,18 @@ class BasicMemoryNotes:
         files = islice(sorted(path.rglob("*.md")), _LOOKED_AT) if is_folder(path) else [path]
         return any(file.suffix == ".md" and is_regular(file) and _has_permalink(file) for file in files)
 
-    def read(self, path: Path, intake: Intake) -> None:
-        files, root = notes_below(intake, path)
+    def read(self, path: Path, importer: Importer) -> None:
+        files, root = notes_below(importer, path)
         for file in files:
             try:
                 note = front_matter(read_note(file))
             except (InvalidInput, NotFound) as error:
-                intake.unreadable(str(file), str(error).rstrip("."))
+                importer.unreadable(str(file), str(error).rstrip("."))
                 continue
             title = note.text("title") or file.stem
             permalink = note.text("permalink") or file.relative_to(root).as_posix()
-            rest = "\n".join(_offer_facts(intake, file, note, title, permalink))
-            offer_note(intake, file, root, note, rest, {}, context=title)
+            rest = "\n".join(_offer_facts(importer, file, note, title, permalink))
+            offer_note(importer, file, root, note, rest, {}, context=title)
 
 
 def _has_permalink(file: Path) -> bool:
@@ -75,9 +75,9 @@ def _has_permalink(file: Path) -> bool:
         return False
 
 
-def _offer_facts(intake: Intake, file: Path, note: FrontMatter, title: str, permalink: str) -> Iterator[str]:
+def _offer_facts(importer: Importer, file: Path, note: FrontMatter, title: str, permalink: str) -> Iterator[str]:
     """Offer the observations and relations of a note; the lines that are neither, and an empty one for each that is."""
-    at = moment_of(note.text("created") or note.text("date"), intake.zone)
+    at = moment_of(note.text("created") or note.text("date"), importer.zone)
     for number, line in enumerate(note.body.split("\n"), 1):
         observation, relation = _OBSERVATION.fullmatch(line), _RELATION.fullmatch(line)
         if relation:
@@ -93,7 +93,7 @@ def _offer_facts(intake: Intake, file: Path, note: FrontMatter, title: str, perm
             yield line
             continue
         yield ""
-        intake.offer(
+        importer.offer(
             ImportedEntry(
                 identity=f"{permalink}\n{line.strip()}",
                 place=f"{file}, line {number}",

@@ -11,7 +11,7 @@ from pathlib import Path
 from picomem.paths import is_folder
 from picomem.records.kinds import Kind
 from picomem.transfer.host_notes import offer_host_notes
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 _NAMES = ("CLAUDE.md", "CLAUDE.local.md")
 _OF_A_FOLDER = (*_NAMES, ".claude/CLAUDE.md", "projects/*/memory/*.md", "memory/*.md")
@@ -31,9 +31,9 @@ class ClaudeCodeMemory:
             return path.name == ".claude" or _is_memory_folder(path)
         return path.name in _NAMES
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         patterns = ("*.md",) if _is_memory_folder(path) else _OF_A_FOLDER
-        offer_host_notes(intake, path, patterns, kinds=_KINDS)
+        offer_host_notes(importer, path, patterns, kinds=_KINDS)
 
 
 def _is_memory_folder(path: Path) -> bool:

@@ -21,7 +21,7 @@ from picomem.ingest.source import check_database, is_database
 from picomem.records.kinds import Kind
 from picomem.transfer.bounded_files import check_size, json_of
 from picomem.transfer.foreign_fields import time_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 _PAGE = 200
 _LONGEST = 1 << 20  # bytes of a value
@@ -49,7 +49,7 @@ class ClaudeMemDatabase:
             except (InvalidInput, NotFound):
                 return False
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         if not is_database(path):
             raise InvalidInput(f"{path} is not called like a database; name claude-mem.db.")
         check_database(path)
@@ -58,12 +58,12 @@ class ClaudeMemDatabase:
             if not database.columns("observations"):
                 raise InvalidInput(f"{path} is no database of claude-mem: it has no table of observations.")
             for row in _rows(database, "observations", _OBSERVED):
-                _offer_observation(intake, row)
+                _offer_observation(importer, row)
             for row in _rows(database, "session_summaries", _SUMMARISED):
-                _offer_summary(intake, row)
+                _offer_summary(importer, row)
             if database.columns("user_prompts"):
                 ((prompts,),) = database.select("SELECT count(*) FROM user_prompts")
-                intake.report.passed_over["prompt"] += int(prompts)
+                importer.report.passed_over["prompt"] += int(prompts)
 
 
 def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -91,16 +91,16 @@ def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterat
             last, passed = row[0], passed + 1 if row[0] == last else 1
 
 
-def _offer_observation(intake: Intake, row: dict[str, Any]) -> None:
+def _offer_observation(importer: Importer, row: dict[str, Any]) -> None:
     place = f"observation {row['id']}"
     title = _text(row, "title")
     told = _text(row, "narrative") or _text(row, "subtitle") or _text(row, "text")
     contents = [*_names(row, "facts")] or [f"{title}: {told}" if title and told else title or told]
     if not contents[0].strip():
-        intake.unreadable(place, "it has no text")
+        importer.unreadable(place, "it has no text")
         return
     for content in contents:
-        intake.offer(
+        importer.offer(
             ImportedEntry(
                 identity=f"observation {row['id']} {_text(row, 'created_at')}",
                 place=place,
@@ -114,12 +114,12 @@ def _offer_observation(intake: Intake, row: dict[str, Any]) -> None:
         )
 
 
-def _offer_summary(intake: Intake, row: dict[str, Any]) -> None:
+def _offer_summary(importer: Importer, row: dict[str, Any]) -> None:
     learned = _text(row, "learned")
     if not learned:
-        intake.report.passed_over["summary that says nothing of what was learned"] += 1
+        importer.report.passed_over["summary that says nothing of what was learned"] += 1
         return
-    intake.offer(
+    importer.offer(
         ImportedEntry(
             identity=f"summary {row['id']} {_text(row, 'created_at')}",
             place=f"summary {row['id']}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from picomem.paths import is_folder
 from picomem.transfer.host_notes import offer_host_notes
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class CodexMemory:
@@ -22,9 +22,9 @@ class CodexMemory:
             return path.name == ".codex" or (path.name == "memories" and path.parent.name == ".codex")
         return path.name == "AGENTS.md"
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         patterns = ("*.md",) if path.name == "memories" else ("AGENTS.md", "memories/*.md")
-        offer_host_notes(intake, path, patterns, without=("memory_summary.md",))
+        offer_host_notes(importer, path, patterns, without=("memory_summary.md",))
 
 
 FORMAT = CodexMemory()

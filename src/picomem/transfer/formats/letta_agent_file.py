@@ -18,7 +18,7 @@ from picomem.memory.markdown_import import read_entries
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import json_document
 from picomem.transfer.foreign_fields import names_of, records_of, text_of, time_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 _PERSONA = "persona"
 
@@ -38,7 +38,7 @@ class LettaAgentFile:
             path.suffix == ".json" and b'"core_memory"' in (start := reader.head(path)[:20_000]) and b"agent" in start
         )
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         document = json_document(path)
         agents = records_of(document, "agents")
         blocks = [*records_of(document, "blocks"), *records_of(document, "core_memory")]
@@ -47,26 +47,26 @@ class LettaAgentFile:
         if not agents and not blocks:
             raise InvalidInput(f"{path} is no agent file of Letta: it has neither agents nor blocks of memory.")
         for block in blocks:
-            _offer_block(intake, block)
+            _offer_block(importer, block)
         for holder in (document, *agents):
             for number, passage in enumerate(
                 [*records_of(holder, "passages"), *records_of(holder, "archival_memory")], 1
             ):
-                _offer_passage(intake, f"passage {number}", passage)
-            intake.report.passed_over["message"] += len(records_of(holder, "messages"))
+                _offer_passage(importer, f"passage {number}", passage)
+            importer.report.passed_over["message"] += len(records_of(holder, "messages"))
 
 
-def _offer_block(intake: Intake, block: dict[str, Any]) -> None:
+def _offer_block(importer: Importer, block: dict[str, Any]) -> None:
     label, value = text_of(block, "label"), text_of(block, "value")
     if label == _PERSONA:
-        intake.report.passed_over["persona"] += 1
+        importer.report.passed_over["persona"] += 1
         return
     if not value:
-        intake.report.passed_over["empty block"] += 1
+        importer.report.passed_over["empty block"] += 1
         return
-    at = time_of(block, "updated_at", "created_at", zone=intake.zone)
-    for entry in read_entries(value, "", intake.zone):
-        intake.offer(
+    at = time_of(block, "updated_at", "created_at", zone=importer.zone)
+    for entry in read_entries(value, "", importer.zone):
+        importer.offer(
             ImportedEntry(
                 identity=f"{text_of(block, 'id') or label}\n{entry.content}",
                 place=f"block {label}, line {entry.line}",
@@ -78,18 +78,18 @@ def _offer_block(intake: Intake, block: dict[str, Any]) -> None:
         )
 
 
-def _offer_passage(intake: Intake, place: str, passage: dict[str, Any]) -> None:
+def _offer_passage(importer: Importer, place: str, passage: dict[str, Any]) -> None:
     text = text_of(passage, "text", "content")
     if not text:
-        intake.unreadable(place, "it has no text")
+        importer.unreadable(place, "it has no text")
         return
-    intake.offer(
+    importer.offer(
         ImportedEntry(
             identity=text_of(passage, "id"),
             place=place,
             content=text,
             tags=names_of(passage, "tags"),
-            at=time_of(passage, "created_at", zone=intake.zone),
+            at=time_of(passage, "created_at", zone=importer.zone),
         )
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from picomem.paths import is_folder, is_regular
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 from picomem.transfer.note_entries import notes_below, offer_notes
 
 
@@ -20,9 +20,9 @@ class MarkdownNotes:
     def claims(self, path: Path) -> bool:
         return path.suffix == ".md" if is_regular(path) else is_folder(path) and any(path.glob("*.md"))
 
-    def read(self, path: Path, intake: Intake) -> None:
-        files, root = notes_below(intake, path)
-        offer_notes(intake, files, root)
+    def read(self, path: Path, importer: Importer) -> None:
+        files, root = notes_below(importer, path)
+        offer_notes(importer, files, root)
 
 
 FORMAT = MarkdownNotes()

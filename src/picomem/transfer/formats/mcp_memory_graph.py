@@ -21,7 +21,7 @@ from picomem.memory.graph_mapping import GraphMemory, entity_memory, observation
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
 from picomem.transfer.foreign_fields import list_of, records_of, text_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 
 class McpMemoryGraph:
@@ -38,18 +38,18 @@ class McpMemoryGraph:
             b'"observations"' in start or b'"relationType"' in start
         )
 
-    def read(self, path: Path, intake: Intake) -> None:
-        for place, record in _records(path, intake):
+    def read(self, path: Path, importer: Importer) -> None:
+        for place, record in _records(path, importer):
             kind = record.get("type")
             if kind == "relation" or (kind is None and "relationType" in record):
-                _offer_relation(intake, place, record)
+                _offer_relation(importer, place, record)
             elif kind == "entity" or (kind is None and "observations" in record):
-                _offer_entity(intake, place, record)
+                _offer_entity(importer, place, record)
             elif kind != "export":  # the first line of an export of ours
-                intake.unreadable(place, "it is neither an entity nor a relation")
+                importer.unreadable(place, "it is neither an entity nor a relation")
 
 
-def _records(path: Path, intake: Intake) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(path: Path, importer: Importer) -> Iterator[tuple[str, dict[str, Any]]]:
     """The records, each with its place; lines that are none are counted."""
     if re.search(rb'"entities"\s*:\s*\[', reader.head(path)[:20_000]):
         document = json_document(path)
@@ -61,53 +61,53 @@ def _records(path: Path, intake: Intake) -> Iterator[tuple[str, dict[str, Any]]]
         try:
             record = json_of(line.data) if line.data is not None else None
         except InvalidInput as error:
-            intake.unreadable(f"line {number}", str(error))
+            importer.unreadable(f"line {number}", str(error))
             continue
         if isinstance(record, dict):
             yield f"line {number}", record
-            intake.done(min(line.end, size), size, str(path))
+            importer.done(min(line.end, size), size, str(path))
         else:
-            intake.unreadable(f"line {number}", "it is no record, or too long")
+            importer.unreadable(f"line {number}", "it is no record, or too long")
 
 
-def _offer_entity(intake: Intake, place: str, record: dict[str, Any]) -> None:
+def _offer_entity(importer: Importer, place: str, record: dict[str, Any]) -> None:
     name = text_of(record, "name")
     if not name:
-        intake.unreadable(place, "it has no name")
+        importer.unreadable(place, "it has no name")
         return
     observations = [
         entry if isinstance(entry, str) else text_of(entry, "content", "text")
         for entry in list_of(record, "observations")
     ]
     type_ = text_of(record, "entityType")
-    _offer(intake, place, name, lambda: entity_memory(name, type_, intake.clean))
+    _offer(importer, place, name, lambda: entity_memory(name, type_, importer.clean))
     for observation in observations:
         if not observation.strip():
-            intake.unreadable(place, "an observation of it is no text")
+            importer.unreadable(place, "an observation of it is no text")
             continue
         _offer(
-            intake,
+            importer,
             place,
             f"{name}\n{observation}",
-            lambda observation=observation: observation_memory(name, type_, observation, intake.clean),
+            lambda observation=observation: observation_memory(name, type_, observation, importer.clean),
         )
 
 
-def _offer_relation(intake: Intake, place: str, record: dict[str, Any]) -> None:
+def _offer_relation(importer: Importer, place: str, record: dict[str, Any]) -> None:
     names = [text_of(record, name) for name in ("from", "relationType", "to")]
     if not all(names):
-        intake.unreadable(place, "it lacks one of from, relationType and to")
+        importer.unreadable(place, "it lacks one of from, relationType and to")
         return
-    _offer(intake, place, "\n".join(names), lambda: relation_memory(names[0], names[1], names[2], intake.clean))
+    _offer(importer, place, "\n".join(names), lambda: relation_memory(names[0], names[1], names[2], importer.clean))
 
 
-def _offer(intake: Intake, place: str, identity: str, mapped: Callable[[], GraphMemory]) -> None:
+def _offer(importer: Importer, place: str, identity: str, mapped: Callable[[], GraphMemory]) -> None:
     try:
         part = mapped()
     except InvalidInput as error:
-        intake.unreadable(place, str(error).rstrip("."))
+        importer.unreadable(place, str(error).rstrip("."))
         return
-    intake.offer(
+    importer.offer(
         ImportedEntry(
             identity=identity,
             place=place,

@@ -16,7 +16,7 @@ from picomem.ingest import reader
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import json_document
 from picomem.transfer.foreign_fields import names_of, text_of, time_of
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 _MOST_NAMED = 5
 
@@ -35,7 +35,7 @@ class Mem0Memories:
         start = reader.head(path)[:20_000].lstrip()
         return start[:1] in (b"{", b"[") and re.search(rb'"memory"\s*:\s*"', start) is not None
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         document = json_document(path)
         records = document if isinstance(document, list) else _results(document)
         if records is None:
@@ -45,25 +45,25 @@ class Mem0Memories:
             place = f"memory {number}"
             content = text_of(record, "memory", "text", "data")
             if not content:
-                intake.unreadable(place, "it has no text")
+                importer.unreadable(place, "it has no text")
                 continue
             metadata = record.get("metadata")
             users.add(text_of(record, "user_id"))
-            intake.offer(
+            importer.offer(
                 ImportedEntry(
                     identity=text_of(record, "id"),
                     place=place,
                     content=content,
                     tags=(*names_of(record, "categories"), *names_of(metadata, "category")),
-                    at=time_of(record, "updated_at", "created_at", zone=intake.zone),
+                    at=time_of(record, "updated_at", "created_at", zone=importer.zone),
                 )
             )
-            intake.done_with(number, len(records), path)
+            importer.done_with(number, len(records), path)
         relations = document.get("relations") if isinstance(document, dict) else None
-        intake.report.passed_over["relation"] += len(relations) if isinstance(relations, list) else 0
+        importer.report.passed_over["relation"] += len(relations) if isinstance(relations, list) else 0
         if len(users - {""}) > 1:
             named = ", ".join(sorted(users - {""})[:_MOST_NAMED])
-            intake.report.warnings.append(
+            importer.report.warnings.append(
                 f"The memories are of several users of mem0 ({named}), and all were imported for one."
             )
 

@@ -14,7 +14,7 @@ from picomem.paths import is_folder, is_regular
 from picomem.transfer.bounded_files import bounded_lines, json_of
 from picomem.transfer.foreign_fields import text_of, time_of
 from picomem.transfer.host_notes import offer_host_notes
-from picomem.transfer.intake import ImportedEntry, Intake
+from picomem.transfer.importer import ImportedEntry, Importer
 
 _ITEM = re.compile(r"\s*(?:[-*]\s+)?\[(permanent|durable|correction|ephemeral|skip)\]\s*(\S.*)")
 _LASTING = ("permanent", "durable", "correction")
@@ -31,30 +31,30 @@ class NanobotWorkspace:
     def claims(self, path: Path) -> bool:
         return is_folder(path) and is_regular(path / "memory" / "MEMORY.md") and not is_regular(path / "MEMORY.md")
 
-    def read(self, path: Path, intake: Intake) -> None:
-        offer_host_notes(intake, path, ("USER.md", "memory/MEMORY.md"))
+    def read(self, path: Path, importer: Importer) -> None:
+        offer_host_notes(importer, path, ("USER.md", "memory/MEMORY.md"))
         history = path / "memory" / "history.jsonl"
         if not is_regular(history) or history.is_symlink():
             return
         for number, line in enumerate(bounded_lines(history, reader.LONGEST), 1):
             try:
-                _offer_items(intake, f"{history}, line {number}", json_of(line.data or b""))
+                _offer_items(importer, f"{history}, line {number}", json_of(line.data or b""))
             except InvalidInput as error:
-                intake.unreadable(f"{history}, line {number}", str(error))
+                importer.unreadable(f"{history}, line {number}", str(error))
 
 
-def _offer_items(intake: Intake, place: str, record: object) -> None:
+def _offer_items(importer: Importer, place: str, record: object) -> None:
     for said in text_of(record, "content").split("\n"):
         item = _ITEM.fullmatch(said)
         if item is None or item.group(1) not in _LASTING:
-            intake.report.passed_over["item of the history that is not to last"] += bool(said.strip())
+            importer.report.passed_over["item of the history that is not to last"] += bool(said.strip())
             continue
-        intake.offer(
+        importer.offer(
             ImportedEntry(
                 identity=item.group(2),
                 place=place,
                 content=item.group(2),
-                at=time_of(record, "timestamp", zone=intake.zone),
+                at=time_of(record, "timestamp", zone=importer.zone),
             )
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from picomem.paths import is_folder, is_regular
 from picomem.transfer.host_notes import offer_host_notes
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class OpenclawWorkspace:
@@ -24,9 +24,9 @@ class OpenclawWorkspace:
         has_boot_files = is_regular(path / "SOUL.md") or is_regular(path / "AGENTS.md")
         return is_folder(path) and is_regular(path / "MEMORY.md") and has_boot_files
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         patterns = ("MEMORY.md", "USER.md", "memory/**/*.md")
-        offer_host_notes(intake, path, patterns, without=(".dreams", "dreaming", "imports"))
+        offer_host_notes(importer, path, patterns, without=(".dreams", "dreaming", "imports"))
 
 
 FORMAT = OpenclawWorkspace()

@@ -7,7 +7,7 @@ from pathlib import Path
 from picomem.ingest import reader
 from picomem.paths import is_regular
 from picomem.sessions.picobot_snapshot import NAME, take_over
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 
 
 class PicobotSessions:
@@ -21,11 +21,11 @@ class PicobotSessions:
     def claims(self, path: Path) -> bool:
         return is_regular(path) and path.name.startswith(NAME) and b'"sessions"' in reader.head(path)
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         done = take_over(
-            intake.connector, intake.redactor, lambda: intake.now, path, move=False, dry_run=intake.dry_run
+            importer.connector, importer.redactor, lambda: importer.now, path, move=False, dry_run=importer.dry_run
         )
-        report = intake.report
+        report = importer.report
         report.sessions, report.messages, report.differing = done.sessions, done.messages, len(done.differing)
         report.passed_over.update(done.skipped)
         for session in done.differing:

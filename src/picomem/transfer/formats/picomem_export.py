@@ -17,7 +17,7 @@ from picomem.transfer.export_records import (
     read_message,
     read_session,
 )
-from picomem.transfer.intake import Intake
+from picomem.transfer.importer import Importer
 from picomem.transfer.restoring import Restoring
 
 _LONGEST = 64 << 20  # bytes of a line: a memory with all its versions
@@ -34,9 +34,9 @@ class PicomemExport:
     def claims(self, path: Path) -> bool:
         return is_regular(path) and is_export(reader.head(path).split(b"\n")[0])
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, importer: Importer) -> None:
         total, lines = check_size(path), bounded_lines(path, _LONGEST)
-        reading = _Reading(intake)
+        reading = _Reading(importer)
         first = next(lines, None)
         try:
             record = json_of(first.data) if first is not None and first.data is not None else None
@@ -45,11 +45,11 @@ class PicomemExport:
             raise InvalidInput(f"{path} cannot be imported: {error}.") from error
         for number, line in enumerate(lines, 2):
             reading.line(f"line {number}", line.data)
-            intake.done(min(line.end, total), total, str(path))
-        intake.store()
+            importer.done(min(line.end, total), total, str(path))
+        importer.store()
         if not reading.is_whole:
-            intake.report.tell(f"{path} ends before its last line: it is not the whole export.")
-            intake.report.unreadable["the last line is missing"] += 1
+            importer.report.tell(f"{path} ends before its last line: it is not the whole export.")
+            importer.report.unreadable["the last line is missing"] += 1
 
 
 def is_export(line: bytes) -> bool:
@@ -62,10 +62,10 @@ def is_export(line: bytes) -> bool:
 
 
 class _Reading:
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, importer: Importer) -> None:
         self.is_whole = False
-        self._intake = intake
-        self._restoring = Restoring(intake)
+        self._importer = importer
+        self._restoring = Restoring(importer)
         self._kinds: dict[str, Callable[[str, JsonObject], None]] = {
             "memory": self._memory,
             "session": self._session,
@@ -76,7 +76,7 @@ class _Reading:
     def line(self, place: str, data: bytes | None) -> None:
         """Take in a line; one that breaks a rule is counted."""
         if data is None:
-            self._intake.unreadable(place, f"it is longer than {_LONGEST >> 20} MiB")
+            self._importer.unreadable(place, f"it is longer than {_LONGEST >> 20} MiB")
             return
         try:
             record = json_of(data)
@@ -86,21 +86,21 @@ class _Reading:
                 raise InvalidInput("it is no record that picomem knows")
             take(place, record)
         except InvalidInput as error:
-            self._intake.unreadable(place, str(error).rstrip("."))
+            self._importer.unreadable(place, str(error).rstrip("."))
 
     def _memory(self, place: str, record: JsonObject) -> None:
-        intake = self._intake
-        memory = read_memory(record, intake.scope.user, intake.now, intake.clean)
-        intake.add(lambda tx, writer: self._restoring.memory(tx, writer, place, memory))
+        importer = self._importer
+        memory = read_memory(record, importer.scope.user, importer.now, importer.clean)
+        importer.add(lambda tx, writer: self._restoring.memory(tx, writer, place, memory))
 
     def _session(self, place: str, record: JsonObject) -> None:
-        intake = self._intake
-        session = read_session(record, intake.scope.user, intake.now, intake.clean)
-        intake.add(lambda tx, writer: self._restoring.session(tx, writer, place, session))
+        importer = self._importer
+        session = read_session(record, importer.scope.user, importer.now, importer.clean)
+        importer.add(lambda tx, writer: self._restoring.session(tx, writer, place, session))
 
     def _message(self, place: str, record: JsonObject) -> None:
-        message = read_message(record, self._intake.now)
-        self._intake.add(lambda tx, writer: self._restoring.message(tx, writer, place, message))
+        message = read_message(record, self._importer.now)
+        self._importer.add(lambda tx, writer: self._restoring.message(tx, writer, place, message))
 
     def _end(self, _place: str, _record: JsonObject) -> None:
         self.is_whole = True

@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
@@ -36,7 +37,6 @@ from picomem.ingest.format import (
     texts,
 )
 from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
-from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, RecordSource, is_database
 from picomem.ingest.speakers import doubted

@@ -40,7 +40,7 @@ _REJECTED = frozenset({400, 404, 415, 422, 501})  # a server that does not know 
 _FRAME = 200  # tokens of a request that are not in its texts
 
 
-class LanguageModel:
+class LanguageModelGenerator:
     """The generator of a system with a model."""
 
     def __init__(self, model: Model, choice: ModelChoice) -> None:

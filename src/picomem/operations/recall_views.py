@@ -1,5 +1,7 @@
-"""What operations hand out: records as plain values, times as RFC 3339 text. Here what recall needs; the rest is in
-`memory_views`."""
+"""The answers of recall as operations return them: plain values, times as RFC 3339 text.
+
+The views of memories and changes are in `memory_views`, so that recall does not load them.
+"""
 
 from __future__ import annotations
 

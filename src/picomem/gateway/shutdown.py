@@ -22,7 +22,7 @@ _TELL_SECONDS = 1.0  # that telling the sockets may take: a client may not read
 Listener = Callable[[], Coroutine[Any, Any, None]]
 
 
-class Ending:
+class Shutdown:
     """Whether the server ends, and how much of what was begun is not finished. It lives in the event loop."""
 
     def __init__(self) -> None:
@@ -57,10 +57,10 @@ class Ending:
                     tasks.start_soon(listener)
 
 
-class EndingApplication:
+class ShutdownApplication:
     """An ASGI application around another, which refuses what comes after the end has begun."""
 
-    def __init__(self, application: Application, ending: Ending) -> None:
+    def __init__(self, application: Application, ending: Shutdown) -> None:
         self._application = application
         self._ending = ending
 

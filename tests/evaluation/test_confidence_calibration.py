@@ -6,10 +6,10 @@ from dataclasses import asdict
 import pytest
 
 from picomem.evaluation import quality
+from picomem.evaluation.confidence_calibration import is_found, measure_calibration, rendered
 from picomem.evaluation.metrics import auroc
-from picomem.evaluation.sureness import is_found, rendered, sureness
 from picomem.evaluation.trial import TrialOutcome
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 
 
 def asked(confidence: float, *ranks: int | None, turns: bool = True) -> TrialOutcome:
@@ -40,14 +40,14 @@ def test_the_area_counts_the_pairs_in_the_right_order(higher, lower, area):
 
 
 def test_each_judge_is_measured_on_the_same_questions():
-    judged = sureness([asked(0.9, 1), asked(0.6, 1), asked(0.3)])
+    judged = measure_calibration([asked(0.9, 1), asked(0.6, 1), asked(0.3)])
     assert judged is not None
     assert (judged.answerable, judged.unanswerable) == (2, 1)
     assert judged.auroc == {"picomem": 1.0, "fts5 session": 0.5, "fts5 turn": 0.0}
 
 
 def test_a_bin_says_how_often_an_answer_was_found():
-    judged = sureness([asked(0.9, 1), asked(1.0, 7, None), asked(0.8), asked(0.79, 2), asked(0.0)])
+    judged = measure_calibration([asked(0.9, 1), asked(1.0, 7, None), asked(0.8), asked(0.79, 2), asked(0.0)])
     assert judged is not None
     assert [row.n for row in judged.reliability] == [1, 0, 0, 1, 3]
     assert [row.found for row in judged.reliability] == [0, 0, 0, 1, pytest.approx(1 / 3)]
@@ -68,18 +68,18 @@ def test_some_of_the_gold_among_the_first_five_is_an_answer_found(outcome, is_th
 
 
 def test_where_every_question_has_an_answer_there_is_nothing_to_say():
-    assert sureness([asked(0.9, 1)]) is None
+    assert measure_calibration([asked(0.9, 1)]) is None
     assert list(rendered(None)) == []
 
 
 def test_the_command_says_how_well_it_knows_that_nothing_is_known(haystack, write_set):
     report = quality.run([write_set(haystack)], embedder="none")
-    judged = report.sets[0].sureness
+    judged = report.sets[0].calibration
     assert judged is not None
     assert (judged.answerable, judged.unanswerable) == (3, 1)
     assert sum(row.n for row in judged.reliability) == 4
     assert judged.auroc["picomem"] == 1.0  # of a shoe size nothing was ever said
-    assert json.loads(json.dumps(asdict(report)))["sets"][0]["sureness"]["auroc"]["fts5 turn"] > 0.5
+    assert json.loads(json.dumps(asdict(report)))["sets"][0]["calibration"]["auroc"]["fts5 turn"] > 0.5
     told = quality.render(report).splitlines()[-7:]
     assert told[0].split(":")[0].strip() == "AUROC, 3 questions with an answer beside 1 without"
     assert [row.split()[0] for row in told[2:]] == ["0.0–0.2", "0.2–0.4", "0.4–0.6", "0.6–0.8", "0.8–1.0"]

@@ -6,9 +6,9 @@ The folder is what sentence-transformers and the makers of such models hand out:
     tokenizer.json
     1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json, modules.json     (if there)
 
-Pooling, the longest text and the prefixes are read from there; the table `[embedder]` overrides them. What neither says
-is known of some models by their name (families.py). A pooling that nobody says is not guessed but asked for: with the
-wrong one a model finds much less, and nothing else shows it.
+Pooling, the maximum length and the prefixes are read from these files; the table `[embedder]` overrides them. For
+some models, known_embedders.py supplies missing values by the model's name. Pooling is never guessed, because a model
+with the wrong pooling finds much less and nothing else shows it: if it is unknown, an error asks for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import SENTENCE_MARKS, unit_rows
-from picomem.models.families import family_of
+from picomem.models.known_embedders import family_of
 from picomem.paths import is_folder, is_regular, named_path, open_regular, read_regular
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk

@@ -41,7 +41,7 @@ class _ScoredSentence:
     weight: float
 
 
-class Extractive:
+class ExtractiveGenerator:
     """The generator of a system without a model."""
 
     name = "extractive"

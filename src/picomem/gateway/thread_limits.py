@@ -2,8 +2,8 @@
 
 The engine is synchronous, so each call runs in a thread. A writer may wait for the lock of another process for half a
 minute, and a long operation takes minutes. So calls that read, calls that write and long ones have threads of their
-own, and so has the look-up of tokens, with which every request begins. A user has a part of the threads of a kind at
-most. Each thread that reads holds a database connection of its own.
+own. So have the look-up of tokens, with which every request begins, and the rendering of pages. A user has a part of
+the threads of a kind at most. Each thread that reads holds a database connection of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from picomem.operations.operation import Operation
 
 THREADS_OF_A_USER = 4  # of each kind
 _LOOKUP_THREADS = 4
+_RENDERING_THREADS = 2  # it waits for nothing, so more of them would make no page come sooner
 
 
 class ThreadUse(Enum):
@@ -38,11 +39,12 @@ class ThreadUse(Enum):
 _THREADS = {ThreadUse.READ: 16, ThreadUse.WRITE: 8, ThreadUse.LONG: 4}
 
 
-class ThreadPlaces:
+class ThreadLimits:
     """The threads of a server."""
 
     def __init__(self) -> None:
         self.lookups = CapacityLimiter(_LOOKUP_THREADS)
+        self.rendering = CapacityLimiter(_RENDERING_THREADS)
         self._of_all = {use: CapacityLimiter(threads) for use, threads in _THREADS.items()}
         self._of_users: dict[tuple[str, ThreadUse], tuple[CapacityLimiter, int]] = {}  # and how many hold or await it
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from picomem.errors import EmbedderFailed, PicomemError
-from picomem.models.static import read_weights
+from picomem.models.static_embedder import read_weights
 from picomem.text.tokens import WORDLLAMA, read_tokenizer
 
 SHAPE = (32_000, 256)

@@ -1,10 +1,10 @@
-"""Takes in what an import brings: in batches, each in one transaction, all of them one run that `undo` takes back.
+"""Imports the entries of other programs: in batches, one transaction each, all in one run that `undo` takes back.
 
-A format (transfer/formats/) reads its file and hands over one entry after the other; the intake redacts, asks the gate,
-stores, and counts what became of each. So a process that is killed has stored whole batches, and the next run goes on:
-an entry that was taken in before is known by its identity, and is not offered to memory again.
+A format (transfer/formats/) reads its file and offers its entries one by one. The importer redacts each entry, asks the
+gate, stores the entry and counts the outcome. So a process that is killed has stored whole batches, and the next run
+continues: the importer recognises an entry that it stored before by its identity, and does not offer it again.
 
-A dry run does the same and rolls each batch back. What it counts as new may still turn out to be known when two
+A dry run does the same and rolls each batch back. It may count an entry as new that a real run would recognise, if two
 entries of different batches say nearly the same.
 """
 
@@ -99,7 +99,7 @@ class ImportReport:
 Step = Callable[[Transaction, Writer], None]
 
 
-class Intake:
+class Importer:
     """One import into a user's memory. Every entry that a format hands over goes through it."""
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Answers to agents, noted so that they are known when an agent offers them to memory as its own words.
+"""Records answers to agents, so that the echo guard recognises them when an agent offers them as its own words.
 
-`Operation.call` notes every answer, so no surface has to, whatever it makes of the answer.
+`Operation.call` records every answer, so surfaces do not have to.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from picomem.engine import agent_support
 from picomem.light_dataclass import fields
 from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.inert_results import inert
-from picomem.operations.views import jsonable
+from picomem.operations.recall_views import jsonable
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.operations.operation import Operation
 
 
-def note_answer(engine: Engine, operation: Operation, result: Any) -> None:
+def record_answer(engine: Engine, operation: Operation, result: Any) -> None:
     """Note the result of an operation as data, in words and as it is presented to people."""
     safe = result_for_agents(result, {})
     presented = _texts(operation.present(inert(result)))

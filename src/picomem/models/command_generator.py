@@ -39,7 +39,7 @@ _KEPT_TROUBLE = 4_096  # bytes of stderr
 _SETTING = "memory.consolidation_command"
 
 
-class CommandModel:
+class CommandGenerator:
     """The generator of a system with a command that asks a model. Raises InvalidInput for one that cannot be split."""
 
     def __init__(self, command: str, timeout_secs: int) -> None:

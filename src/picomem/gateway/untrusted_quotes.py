@@ -1,4 +1,4 @@
-"""What a server has handed to its clients of text that nobody trusted wrote, so that it is known when it comes back."""
+"""The untrusted text that a server quoted to its clients, recognised when a client stores it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ _MOST_USERS = 256
 _MOST_KEPT = 256  # quotes whose words are compared; some are always kept
 
 
-class HandedOver:
-    """What nobody trusted wrote of all that a server has handed to its client, or another server of the user's lately
-    (memory/untrusted_handouts.py): a client goes on when its server is restarted. Safe to share between threads."""
+class UntrustedQuotes:
+    """The untrusted text that a server quoted to its client, or that another server quoted to the same user recently.
+
+    The store keeps recent quotes (memory/untrusted_handouts.py), because a client may outlive a restart of its server.
+    Safe to share between threads.
+    """
 
     def __init__(self) -> None:
         self._texts: dict[tuple[Origin, str], None] = {}
+        self._unkept: dict[tuple[Origin, str], None] = {}  # what the store could not be told yet
         self._lock = Lock()
 
     def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
-        """A result goes out; `own` are texts of the client's that come back in it."""
+        """Record the quotes of a result. `own` are the client's own texts, which the result may repeat."""
         sent = {term for text in own for term in terms(text)}
         quotes = (quote for text in texts_in(told) for quote in quoted_in(text))
         quoted = [quote for quote in quotes if not sent.issuperset(_words(quote[1]))]
@@ -37,10 +41,14 @@ class HandedOver:
             self._texts |= dict.fromkeys(quoted)
             for oldest in list(self._texts)[:-_MOST_KEPT]:
                 del self._texts[oldest]
-        keep_quotes(engine, list(dict.fromkeys(quoted)))
+            unkept = list(dict.fromkeys((*self._unkept, *quoted)))[-_MOST_KEPT:]
+            self._unkept = {}
+        if not keep_quotes(engine, unkept):
+            with self._lock:
+                self._unkept = dict.fromkeys(unkept) | self._unkept
 
     def spoken(self, engine: Engine, arguments: Any) -> Spoken | None:
-        """What the client can have read that nobody trusted wrote, when it stores these arguments; None for nothing."""
+        """Return the untrusted text that the client may have read before it stores these arguments, if any."""
         with self._lock:
             texts = list(self._texts)
         others = [(origin, frozenset(terms(text))) for origin, text in texts]
@@ -48,23 +56,26 @@ class HandedOver:
         return Spoken((Grounds(stated_lately(engine)),), tuple(others)) if others else None
 
     def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
-        """The request with the origin that its words have, and what the client is to know of that."""
+        """Return the request with the origin of its text, and a remark about that origin for the client."""
         return vouched(request, self.spoken(engine, asdict(request)), engine)
 
 
-class HandedOverByUser:
-    """`HandedOver` for each user of a server; of a user who asked long ago the store knows it. Not for threads."""
+class UntrustedQuotesByUser:
+    """`UntrustedQuotes` for each user of a server.
+
+    Only users who asked recently are in memory; the store keeps the quotes of the others. Not safe for threads.
+    """
 
     def __init__(self) -> None:
-        self._users: dict[str, HandedOver] = {}
+        self._users: dict[str, UntrustedQuotes] = {}
 
-    def of(self, user: str) -> HandedOver:
+    def of(self, user: str) -> UntrustedQuotes:
         """The texts that were returned to this user's clients."""
-        handed = self._users.pop(user, None) or HandedOver()
-        self._users[user] = handed
+        quotes = self._users.pop(user, None) or UntrustedQuotes()
+        self._users[user] = quotes
         if len(self._users) > _MOST_USERS:
             del self._users[next(iter(self._users))]
-        return handed
+        return quotes
 
 
 def _words(quote: str) -> Iterable[str]:

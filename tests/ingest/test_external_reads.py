@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from picomem.ingest.outside import outside_of_call, quoted_in_record
+from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

@@ -194,8 +194,13 @@ def _role(turn: Turn) -> str:
 
 
 def _packs(role: str, origin: Origin) -> bool:
-    """Return whether turns of this kind come in scraps: an agent's own, and those in which it retells what others
-    wrote."""
+    """Return whether such turns come in scraps: an agent's own, and those in which it retells what others wrote.
+
+    A turn in a user's place is no scrap, whoever said it. So the same turns make the same episodes when a file loses
+    the header that said whose they are.
+    """
+    if role in ("user", "agent"):
+        return False
     return origin is Origin.AGENT or (role == "assistant" and not origin.trusted)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Clock
 from picomem.errors import EmbedderFailed
-from picomem.memory.echo_guard import HandedOut
+from picomem.memory.echo_guard import ReturnedTexts
 from picomem.recall.recall import Recall
 from picomem.recall.vector_search import MeaningLeg
 from picomem.recall.weights import Weights
@@ -57,7 +57,7 @@ class Resources:
         self.embedder = embedder
         self._redactor: Redactor | None = None
         self._cleaner: Cleaner | None = None
-        self._handed_out: dict[str, HandedOut] = {}  # by user, the one who recalled longest ago first
+        self._returned_texts: dict[str, ReturnedTexts] = {}  # by user, the one who recalled longest ago first
         self._lock = Lock()
         meaning = MeaningLeg(embedder) if embedder is not None else None
         without = f"failed: {str(self.no_embedder).rstrip('.')}" if self.no_embedder else "off"
@@ -81,16 +81,16 @@ class Resources:
             self._cleaner = Cleaner(self.redactor())
         return self._cleaner
 
-    def handed_out(self, user: str) -> HandedOut:
+    def returned_texts(self, user: str) -> ReturnedTexts:
         """Text that recall recently returned to this user, through any engine."""
         with self._lock:
-            texts = self._handed_out.pop(user, None) or HandedOut()
-            self._handed_out[user] = texts
-            if len(self._handed_out) > _USERS_KEPT:
-                del self._handed_out[next(iter(self._handed_out))]
+            texts = self._returned_texts.pop(user, None) or ReturnedTexts()
+            self._returned_texts[user] = texts
+            if len(self._returned_texts) > _USERS_KEPT:
+                del self._returned_texts[next(iter(self._returned_texts))]
             return texts
 
-    def drop_handed_out(self, user: str) -> None:
+    def drop_returned_texts(self, user: str) -> None:
         """Forget what was handed out to this user: it was purged."""
         with self._lock:
-            self._handed_out.pop(user, None)
+            self._returned_texts.pop(user, None)

@@ -1,11 +1,10 @@
-"""What the makers of well-known sentence models say about them, by the model's name; of one that is often handed out
-under no name, by how it is loaded.
+"""How well-known sentence models are to be used, by the name of the model: pooling and prefixes.
 
-Many folders that are handed out, above all those converted to ONNX, leave out the files that say how a text becomes one
-vector and what is put before a question. Neither can be seen from the outside: the networks are the same, and a wrong
-way still gives vectors, which find a part of what they should (docs/embedders.md). The name is the makers' own, and a
-folder usually keeps it; what a configuration calls `_name_or_path` is no help, for it may be the model that this one
-was made from.
+Many model folders, above all those converted to ONNX, leave out the files that describe the pooling and the prefix of a
+question. The network shows neither, and with wrong values it still returns vectors, which find only a part of what they
+should (docs/embedders.md). The folder usually keeps the name that the makers gave the model. `_name_or_path` in a
+configuration is no help, because it may name the model from which this one was made. One model that is often
+distributed without a name is recognised by how it is loaded.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from tests.models.conftest import DIMENSIONS, make_model, meaning
 from picomem.app import open_engine
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.models.families import family_of
-from picomem.models.onnx import OnnxEmbedder, batches, pooled, recipe_of
+from picomem.models.known_embedders import family_of
+from picomem.models.onnx_embedder import OnnxEmbedder, batches, pooled, recipe_of
 from picomem.settings import EmbedderSettings
 
 PLAIN = EmbedderSettings()

@@ -1,4 +1,4 @@
-"""What every part of an engine needs: the resources of the process, the caller, and objects made from them on demand.
+"""The context of one caller: the shared resources of the process, the caller, and objects made from them on demand.
 
 A module that only some methods need is imported by those methods: a recall in a hook must not wait for the readers of
 transcripts.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Micros, check_time, parse_iso
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import DiskFull, InvalidInput, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import future
@@ -22,7 +22,7 @@ from picomem.records.scope import Scope
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
     from picomem.memory.agent_access import AgentAccess, OriginOf
-    from picomem.memory.echo_guard import HandedOut
+    from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
     from picomem.memory.timeline import TimelineHits
@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 _LATELY = 500  # episodes
 
 
-class Context:
+class CallerContext:
     """One user's memory as one caller sees it: what the verbs of an engine work on."""
 
     def __init__(self, resources: Resources, caller: Caller, scope: Scope) -> None:
@@ -54,7 +54,7 @@ class Context:
         self.kept_sessions: Sessions | None = None
         self._kept_vectors: Vectors | None = None
 
-    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> Context:
+    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
         """The same for another actor; see `Engine.acting_as`."""
         from copy import copy
 
@@ -80,7 +80,7 @@ class Context:
         from picomem.memory.remember import Writer
         from picomem.policy.stated import Grounds
 
-        users_own = self.handed_out().users_own() if self.caller.is_agent else ()
+        users_own = self.returned_texts().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
         store = made_by.store_memory if made_by else None
         return Writer(
@@ -88,8 +88,8 @@ class Context:
             now=self.clock(),
             verb=verb,
             store_vector=store,
-            recalled=self.handed_out().texts(),
-            handed_out=self.handed_out().pieces(),
+            recalled=self.returned_texts().texts(),
+            returned_pieces=self.returned_texts().pieces(),
             sources=self.sources,
             said=self.said,
             persons=Grounds(said),
@@ -167,9 +167,9 @@ class Context:
         """See `Resources.cleaner`."""
         return self.resources.cleaner()
 
-    def handed_out(self) -> HandedOut:
+    def returned_texts(self) -> ReturnedTexts:
         """Text that recall recently returned to this user."""
-        return self.resources.handed_out(self.scope.user)
+        return self.resources.returned_texts(self.scope.user)
 
     def owner(self, scope: Scope | None) -> Scope:
         """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""

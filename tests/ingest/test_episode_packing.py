@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from picomem.errors import InvalidInput
-from picomem.ingest.pieces import (
+from picomem.ingest.episode_packing import (
     LONGEST_PREVIEW,
     Fate,
     Packer,

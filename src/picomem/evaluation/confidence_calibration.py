@@ -1,10 +1,8 @@
-"""How far a system knows when nothing is known: whether its certainty tells questions that a haystack answers from
-those that it cannot. Pure.
+"""The calibration of recall's confidence: does it separate answerable questions from unanswerable ones? Pure.
 
-Two views of the same numbers. AUROC says how often a question with an answer is given the greater certainty than one
-without; only the order counts, so a bare BM25 score can stand beside recall's confidence. The reliability table says
-whether the confidence means something: among the questions that were given about so much, in how many was some of the
-gold among the first `DEPTH` hits?
+AUROC is the probability that an answerable question gets a higher score than an unanswerable one. Only the order
+counts, so BM25 scores can be compared with recall's confidence. The reliability table groups the questions by
+confidence, and shows for each group how often an answer was among the first `DEPTH` hits.
 """
 
 from __future__ import annotations
@@ -21,8 +19,10 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """The questions whose confidence is from `least` up to the next bin: how many, `unanswerable` ones among them,
-    their mean confidence, and in what share of them an answer was found (both 0 of none)."""
+    """The `n` questions whose confidence is between `least` and the next bin, `unanswerable` of which have no answer.
+
+    `confidence` is their mean; `found` is the share of them for which recall found an answer. Both are 0 in an empty
+    bin."""
 
     least: float
     n: int
@@ -32,7 +32,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sureness:
+class ConfidenceCalibration:
     """`auroc` by judge (see JUDGES), of `answerable` beside `unanswerable` questions."""
 
     answerable: int
@@ -41,13 +41,13 @@ class Sureness:
     reliability: tuple[Bin, ...]
 
 
-def sureness(asked: Sequence[TrialOutcome]) -> Sureness | None:
+def measure_calibration(asked: Sequence[TrialOutcome]) -> ConfidenceCalibration | None:
     """How well confidence separates these questions by whether they have an answer; None if all or none have one."""
     known = [outcome for outcome in asked if outcome.answerable]
     unknown = [outcome for outcome in asked if not outcome.answerable]
     if not known or not unknown:
         return None
-    return Sureness(
+    return ConfidenceCalibration(
         answerable=len(known),
         unanswerable=len(unknown),
         auroc={
@@ -78,7 +78,7 @@ def _bins(asked: Sequence[TrialOutcome]) -> Iterator[Bin]:
         )
 
 
-def rendered(judged: Sureness | None) -> Iterator[str]:
+def rendered(judged: ConfidenceCalibration | None) -> Iterator[str]:
     """The lines that say so; none of nothing."""
     if judged is None:
         return
