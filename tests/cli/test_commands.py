@@ -211,6 +211,7 @@ def test_every_command_either_makes_a_store_or_is_known_to_need_one() -> None:
     assert {name for name in NAMES if not operation(name).creates} == {arguments[0] for arguments in READING}
 
 
+@pytest.mark.sqlite_file("asks where there is no file yet")
 def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(picomem: Picomem, home: Path) -> None:
     done = picomem("recall", "staging port", "--json")
     assert done.code == 3

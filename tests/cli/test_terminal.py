@@ -24,12 +24,12 @@ class Terminal:
 
     def __init__(self, home: Path, env: dict[str, str], *arguments: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        full = {**kept, **variables_of(home), "TERM": "xterm", "TZ": "UTC", **env}
         self.seen = ""
         self._decoded = codecs.getincrementaldecoder("utf-8")("replace")
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.chdir(home)
-            full = {**kept, **variables_of(home), "TERM": "xterm", "TZ": "UTC", **env}
             os.execve(sys.executable, [sys.executable, "-m", "picomem.cli.main", "chat", *arguments], full)
 
     def until(self, text: str) -> str:

@@ -89,7 +89,7 @@ def token_made_here(db: Path, user: str = "local") -> str:
 @contextmanager
 def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """Run `picomem serve` on a free port until the end of the block."""
-    log = db.with_suffix(".log")
+    log = db.parent / f"{db.stem}.log"
     with log.open("w") as errors:
         env = {**environment(db), **variables}
         process = program().start(_serve(db, arguments), env=env, stderr=errors.fileno())
@@ -100,7 +100,7 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
 @contextmanager
 def serving_in_fresh_interpreter(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """As `serving`, but not forked: for how the process of a server begins and ends."""
-    log = db.with_suffix(".log")
+    log = db.parent / f"{db.stem}.log"
     command = [sys.executable, "-m", "picomem", *_serve(db, arguments)]
     with log.open("w") as errors:
         env = {**environment(db), **variables}
