@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample lint soak bench \
+.PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint soak bench \
 	weights peers peers-tests server-memory conformance hosts lock clean
 
 demo: .venv/ready
@@ -98,6 +98,10 @@ postgres: .venv/ready
 
 postgres-sample: .venv/ready
 	$(ON_POSTGRES) $(SAMPLE)
+
+# The sample through PgBouncer in transaction mode, which must be installed: apt-get install pgbouncer
+postgres-pooled: .venv/ready
+	$(subst --database postgres,--database pgbouncer,$(ON_POSTGRES)) $(SAMPLE)
 
 # The tests of docs/reliability.md at their full amounts, hours of them; one row with ROW=R8, a part with SOAK=0.1.
 SOAK ?= 1

@@ -298,14 +298,14 @@ def _ask(designs: list[_Design], collection: _Collection, kind: str, effort: Eff
 
 def _answer(search: Search, collection: _Collection, kind: str, question: list[str]) -> list[tuple[int, float]]:
     if kind == "spelling":
-        search.terms_near(collection.asker, SOURCE, question[0], _VOCABULARY)
+        search.terms_near(collection.asker, SOURCE, [question[0]], _VOCABULARY)
         return []
     return best_documents(search, collection.asker, collection.own, question)
 
 
 def best_documents(search: Search, scope: Scope, documents: int, question: list[str]) -> list[tuple[int, float]]:
     """The documents that hold most of a question, with their weights, best first: what recall asks of full text."""
-    counts = {term: search.count(scope, SOURCE, term) for term in question}
+    counts = search.counts(scope, SOURCE, question)
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     totals: dict[int, float] = {}
     for term, count in counts.items():

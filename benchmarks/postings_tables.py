@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -86,16 +86,22 @@ class _Postings(ABC):
         }
         return Posting(term, len(scores), scores)
 
-    def count(self, scope: Scope, source: str, term: str) -> int:
-        sql = f"SELECT {self.documents_of_row} FROM postings WHERE user_id = ? AND source = ? AND term = ?"
-        return int(self._one(sql, scope.user, source, term)[0] or 0)
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
-    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+    def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
+        sql = f"SELECT {self.documents_of_row} FROM postings WHERE user_id = ? AND source = ? AND term = ?"
+        return {term: int(self._one(sql, scope.user, source, term)[0] or 0) for term in terms}
+
+    def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
         sql = f"""
             SELECT term, {self.documents_of_row} FROM postings
             WHERE user_id = ? AND source = ? AND term >= ? AND term < ? GROUP BY term ORDER BY term LIMIT ?"""
-        rows = self._connection.execute(sql, (scope.user, source, head, head + _LAST, limit))
-        return {str(term): int(documents) for term, documents in rows}  # type: ignore[arg-type]
+        near = {}
+        for head in heads:
+            rows = self._connection.execute(sql, (scope.user, source, head, head + _LAST, limit))
+            near[head] = {str(term): int(documents) for term, documents in rows}  # type: ignore[arg-type]
+        return near
 
     def has_term_with(self, part: str) -> bool:
         rows = self._connection.execute("SELECT 1 FROM postings WHERE instr(term, ?) LIMIT 1", (part,))

@@ -143,12 +143,12 @@ def database() -> Database:
 
 
 @pytest.fixture(autouse=True)
-def _forget_databases(request: pytest.FixtureRequest, database: Database) -> Iterator[None]:
+def _forget_databases(request: pytest.FixtureRequest) -> Iterator[None]:
     """Drop the stores of a test that lie on a server; files go with the folder of the test."""
     folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     yield
     if folder is not None:
-        database.forget(folder)
+        chosen().forget(folder)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """The databases that the tests run on: `pytest --database NAME` chooses one, or `$PICOMEM_TEST_DATABASE`.
 
 A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
-path stands for a database of the server that the tests start (`postgres_server.py`).
+path stands for a database of the server that the tests start (`postgres_server.py`); `pgbouncer` is the same through
+PgBouncer in transaction mode, where that is installed.
 """
 
 from __future__ import annotations
@@ -51,6 +52,18 @@ def _address(path: Path) -> str:
     return address_of(path)
 
 
+def _connect_to_pool(path: Path) -> Connector:
+    from picomem.store.postgres import PostgresConnector
+
+    return PostgresConnector(_pooled_address(path))
+
+
+def _pooled_address(path: Path) -> str:
+    from tests.pgbouncer import pooled
+
+    return pooled(_address(path))
+
+
 def _postgres_disagreements(path: Path) -> list[str]:
     with closing(_connect_to_postgres(path)) as connector, connector.maintenance.examine() as tx:
         everyone = users.scopes(tx)
@@ -83,6 +96,9 @@ DATABASES = {
         Database("sqlite", SqliteConnector, disagreements, _files),
         Database(
             "postgres", _connect_to_postgres, _postgres_disagreements, _postgres_files, _address, _forget_postgres
+        ),
+        Database(
+            "pgbouncer", _connect_to_pool, _postgres_disagreements, _postgres_files, _pooled_address, _forget_postgres
         ),
     )
 }

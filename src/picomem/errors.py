@@ -23,6 +23,7 @@
         ├── OutOfMemory       the process may take no more memory; nothing was written
         ├── TooManyFiles      the process may open no more files
         ├── Locked            another process holds the write lock for too long
+        ├── Unconfirmed       it may have been stored: the connection broke       HTTP 504
         ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
 
@@ -199,6 +200,13 @@ class Locked(StoreError):
     """Another process has locked the database for too long; try again."""
 
     code = "locked"
+
+
+class Unconfirmed(StoreError):
+    """The database did not confirm what was written, so it may have been stored; look before you run it again."""
+
+    code = "unconfirmed"
+    status = 504
 
 
 class FilesMoved(StoreError):

@@ -50,8 +50,9 @@ def _answers(search: Search) -> list[object]:
     answers: list[object] = [search.size(source) for source in SOURCES]
     for source in SOURCES:
         for scope in USERS:
-            answers += [search.count(scope, source, term) for term in _asked]
-            answers += [list(search.terms_near(scope, source, term[:2], 3).items()) for term in _asked]
+            answers += list(search.counts(scope, source, _asked).items())
+            near = search.terms_near(scope, source, [term[:2] for term in _asked], 3)
+            answers += [(head, list(terms.items())) for head, terms in near.items()]
             for term in _asked:
                 for prefix in (False, True):
                     posting = search.postings(scope, source, term, prefix=prefix)

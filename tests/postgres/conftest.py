@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import home, picomem
-from tests.postgres_server import address_of, forget_databases
+from tests.postgres_server import ROLE, Server, address_of, forget_databases, make_folder
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
@@ -39,3 +39,14 @@ def engine_of(connector: PostgresConnector) -> Callable[[str], Engine]:
     """The engine of a user."""
     runtime = Runtime(connector, Settings(recall=RecallSettings(embedder="none", timezone="UTC")))
     return lambda user: runtime.engine(scope=Scope(user))
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Server]:
+    """A server of these tests alone, which they stop and start."""
+    opened = Server(make_folder(), fsync="off", listen_addresses="", max_connections="40", shared_buffers="16MB")
+    opened.make()
+    opened.start()
+    opened.ask(f"CREATE ROLE {ROLE} LOGIN")
+    yield opened
+    opened.stop()

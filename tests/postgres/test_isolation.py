@@ -141,8 +141,8 @@ def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psy
 @pytest.mark.parametrize(
     ("name", "column"),
     [
-        ("postings_of_term", "term"),
-        ("postings_of_terms", "term"),
+        ("postings_of", "term"),
+        ("postings_between", "term"),
         ("terms_between", "term"),
         ("count_postings", "term"),
         ("memories_by_doc", "doc"),
@@ -162,7 +162,7 @@ def test_a_question_is_looked_up_in_an_index_and_not_among_all_rows_of_the_user(
     planner.execute("SET enable_seqscan TO off")
     planner.execute("SET enable_bitmapscan TO off")
     conditions = [step for step in _plan(planner, name) if "Index Cond" in step]
-    assert re.search(rf"\b{column} (=|>=|>)", conditions[0]), conditions
+    assert any(re.search(rf"\b{column} (=|>=|>)", condition) for condition in conditions), conditions
 
 
 def _plan(planner: psycopg.Connection, name: str) -> list[str]:

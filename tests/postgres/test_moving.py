@@ -27,7 +27,8 @@ from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_lines
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.light_dataclass import replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
+from picomem.records.access_token import Credential
 from picomem.records.caller import GRANTABLE, OWN_DATA
 from picomem.records.channel_message import DIRECTORY
 from picomem.records.scope import Scope
@@ -48,6 +49,7 @@ from picomem.transfer.moving import MovedStore, move, planned_move
 pytestmark = pytest.mark.requirement("X11")
 
 USERS = ("mia", "ben", "ann")
+KINDS = ("sqlite", "postgres")
 TABLES = tuple(table.name for table in moved_rows.tables())
 QUESTIONS = ("Which port does the staging database listen on?", "What did we decide about the queue?", "灯笼", "quay")
 
@@ -235,7 +237,7 @@ def test_a_store_that_moves_to_a_server_and_back_holds_and_answers_the_same(
     assert (_exports(back), _answers(back)) == before
     for connector in (source, server, back):
         assert _engine(connector, "mia").doctor().findings == []
-        assert caller_of(_engine(connector, "mia")._context.resources, filled.tokens["mia"])
+        assert caller_of(_engine(connector, "mia")._context.resources, Credential(filled.tokens["mia"]))
     _change(server, filled, tmp_path)
     assert _exports(back) == before[0]
 
@@ -365,11 +367,11 @@ def test_what_the_target_has_already_is_refused(open_store: Open) -> None:
         _move(source, target, "zoe")
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_a_store_is_not_moved_to_itself(open_store: Open, tmp_path: Path, database: str) -> None:
-    source = open_store(database, "source")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_is_not_moved_to_itself(open_store: Open, tmp_path: Path, kind: str) -> None:
+    source = open_store(kind, "source")
     _engine(source, "mia").remember("The harbour opens at seven", key="harbour")
-    if database == "sqlite":
+    if kind == "sqlite":
         (tmp_path / "alias.db").symlink_to(tmp_path / "source.db")
         same = open_store("sqlite", "alias")
     else:
@@ -378,10 +380,10 @@ def test_a_store_is_not_moved_to_itself(open_store: Open, tmp_path: Path, databa
         _move(source, same)
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_nothing_is_written_to_the_source_while_a_user_moves(open_store: Open, database: str) -> None:
-    source, target = open_store(database, "source"), open_store("postgres", "target")
-    other = open_store(database, "source")
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_written_to_the_source_while_a_user_moves(open_store: Open, kind: str) -> None:
+    source, target = open_store(kind, "source"), open_store("postgres", "target")
+    other = open_store(kind, "source")
     _engine(source, "mia").ingest([SAMPLES])
     writers: list[threading.Thread] = []
 

@@ -21,7 +21,7 @@ from picomem.errors import InvalidInput
 from picomem.evaluation import quality
 from picomem.evaluation.cases import Case, asked_at, read_cases
 from picomem.evaluation.trial import write_transcript
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import meta
@@ -49,7 +49,8 @@ def test_both_databases_answer_the_questions_of_a_set_alike(path: Path, tmp_path
             if any(turn.text.strip() for turn in session.turns)
         ]
         ours, theirs = (
-            _answers(database.connect(folder / "memory.db"), case, files) for database in DATABASES.values()
+            _answers(database.connect(folder / "memory.db"), case, files)
+            for database in (DATABASES["sqlite"], DATABASES["postgres"])
         )
         for question, one, other in zip(case.questions, ours, theirs, strict=True):
             assert one == other, question.text
@@ -84,7 +85,7 @@ def test_the_quality_of_recall_on_a_server_is_that_in_a_file(address: str) -> No
 
 
 def _scores(report: quality.QualityReport) -> list[object]:
-    return [(one.name, one.questions, one.turns_per_hit, one.lines, one.sureness) for one in report.sets]
+    return [(one.name, one.questions, one.turns_per_hit, one.lines, one.calibration) for one in report.sets]
 
 
 def test_a_store_with_the_memory_of_users_is_not_measured_in(address: str, engine_of: Callable[[str], Any]) -> None:

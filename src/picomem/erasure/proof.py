@@ -124,4 +124,4 @@ def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:
-    return any(search.of(tx).count(scope, source, word) for source in ("memory", "episode"))
+    return any(search.of(tx).counts(scope, source, [word])[word] for source in ("memory", "episode"))

@@ -370,7 +370,7 @@ def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repai
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     if memories.count_missing(tx, scope):
-        there, written = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
+        there, written = row_counts.memories(tx, scope)
         if repair:
             row_counts.set_memories(tx, scope, there)
         result.add(

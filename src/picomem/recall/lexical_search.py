@@ -11,7 +11,7 @@ and if no document holds half of the question, words that are near in meaning to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from heapq import nlargest
@@ -117,16 +117,25 @@ class Corpus:
     lexicon: Lexicon | None = None
     weights: Weights = WEIGHTS
 
-    def count(self, term: str, question: Question) -> int:
-        """Return how many documents hold a term."""
-        if term in question.single:
-            near = search.of(self.tx).terms_near(self.scope, self.source, term, _VOCABULARY_PAGE)
-            return sum(near.values())
-        return search.of(self.tx).count(self.scope, self.source, term)
+    def counts(self, terms: Collection[str], question: Question) -> dict[str, int]:
+        """Return how many documents hold each term."""
+        index = search.of(self.tx)
+        counts = index.counts(self.scope, self.source, [term for term in terms if term not in question.single])
+        single = [term for term in terms if term in question.single]
+        near = index.terms_near(self.scope, self.source, single, _VOCABULARY_PAGE) if single else {}
+        return {term: sum(near[term].values()) if term in near else counts[term] for term in terms}
 
-    def scores(self, term: str, weight: float, *, prefix: bool = False) -> dict[int, float]:
-        """Return how much of a term each document has, 0–2.2, times what the term weighs."""
-        return search.of(self.tx).postings(self.scope, self.source, term, prefix=prefix, weight=weight).scores
+    def vocabulary(self, heads: Collection[str]) -> dict[str, dict[str, int]]:
+        """By each head, the terms that begin with it, and how many documents hold each."""
+        return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
+
+    def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        """Return of each term how much of it each document has, 0–2.2, times what the term weighs."""
+        return search.of(self.tx).scores(self.scope, self.source, weights)
+
+    def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
+        """As `scores`, of all terms together that begin so."""
+        return search.of(self.tx).postings(self.scope, self.source, term, prefix=True, weight=weight).scores
 
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
@@ -147,7 +156,7 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
     matches = WordMatches()
     if not where.documents:
         return matches
-    counts = {term: where.count(term, question) for term in question.terms}
+    counts = where.counts(question.terms, question)
     weights = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
     heard = {term for term, count in counts.items() if count}
     matches.idf = weigh_compounds(weights, question.words, heard)
@@ -156,11 +165,22 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
-    for term, count in counts.items():
-        if term in misspelt:
-            _add_slips(where, term, question.words[term], matches)
-        elif count and (term in rare or not rare):
-            _add(matches, term, where.scores(term, matches.idf[term], prefix=term in question.single))
+    slips = _slips(where, misspelt, question) if where.weights.spelling else {}
+    wanted = [term for term, count in counts.items() if count and (term in rare or not rare)]
+    whole = [(term, matches.idf[term]) for term in wanted if term not in question.single]
+    spelled = [spelling for spellings in slips.values() for spelling in spellings]
+    scores = where.scores([*whole, *spelled])
+    of_whole = dict(zip((term for term, _ in whole), scores, strict=False))
+    of_spelling = iter(scores[len(whole) :])
+    for term in counts:
+        for _ in slips.get(term, ()):
+            _add(matches, term, next(of_spelling))
+        if term in slips:
+            matches.spelled[term] = tuple(spelling for spelling, _ in slips[term])
+        elif term in of_whole:
+            _add(matches, term, of_whole[term])
+        elif term in wanted:
+            _add(matches, term, where.scores_of_prefix(term, matches.idf[term]))
     if exact:
         return matches
     if not any(matches.weights.values()):
@@ -219,29 +239,36 @@ def _add(matches: WordMatches, term: str, weights: dict[int, float]) -> None:
                 known[doc] = weight
 
 
-def _add_slips(where: Corpus, term: str, word: str, matches: WordMatches) -> None:
-    vocabulary = search.of(where.tx).terms_near(where.scope, where.source, term[:2], _VOCABULARY_PAGE)
-    near = near_spellings(term, vocabulary) if where.weights.spelling else []
-    for spelling, count in near:
-        weight = where.weights.spelling * where.rarity(count) * where.says(word)
-        _add(matches, term, where.scores(spelling, weight))
-    if near:
-        matches.spelled[term] = tuple(spelling for spelling, _ in near)
+def _slips(where: Corpus, terms: Collection[str], question: Question) -> dict[str, list[tuple[str, float]]]:
+    """By each term that may be a slip, in the question's order, the spellings that stand in for it, with weights."""
+    vocabulary = where.vocabulary(dict.fromkeys(term[:2] for term in terms))
+    slips: dict[str, list[tuple[str, float]]] = {}
+    for term in question.terms:
+        near = near_spellings(term, vocabulary[term[:2]]) if term in terms else []
+        if near:
+            worth = where.says(question.words[term])
+            slips[term] = [(spelling, where.weights.spelling * where.rarity(count) * worth) for spelling, count in near]
+    return slips
 
 
 def _add_near(where: Corpus, lexicon: Lexicon, question: Question, matches: WordMatches) -> None:
     """Look up the words near in meaning to the question's: each stands for the term that it is near to, and gives a
     document no more of that term than it has already."""
+    near_words = {term: lexicon.near(question.words[term]) for term in question.terms}
+    others = dict.fromkeys(near for words in near_words.values() for near, _ in words if near not in matches.idf)
+    counts = where.counts(others, question)
     likely: list[tuple[float, str, str]] = []
-    for term in question.terms:
-        for near, cosine in lexicon.near(question.words[term]):
-            count = 0 if near in matches.idf else where.count(near, question)
+    for term, words in near_words.items():
+        for near, cosine in words:
+            count = counts.get(near, 0)
             if 0 < count <= _NEAR_DOCUMENTS:
                 weight = where.weights.near_words * cosine * min(matches.idf[term], where.rarity(count))
                 likely.append((weight, term, near))
-    for weight, term, near in nlargest(_MOST_NEAR, likely):
+    heaviest = nlargest(_MOST_NEAR, likely)
+    scores = where.scores([(near, weight) for weight, _, near in heaviest])
+    for (_, term, near), scored in zip(heaviest, scores, strict=True):
         weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
-        for doc, weighed in where.scores(near, weight).items():
+        for doc, weighed in scored.items():
             if weighed > weights.get(doc, 0.0):
                 weights[doc] = weighed
                 nearly[doc] = near

@@ -37,13 +37,15 @@ def memory_hits(looking: Looking) -> list[Hit]:
     scores, remarks = newer_first(scores, records, signals.words)
     ranked = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
     weight = durable([share for _, share in ranked])
+    listed = [records[doc].id for doc, _ in ranked[: looking.wanted.limit]]
+    parents = memories.parents_of_each(looking.tx, looking.scope, listed)
     hits = [
         memory_hit(
             records[doc],
             round(weight * share, 4),
             "; ".join(filter(None, [_reason(looking, records[doc], signals, words), remarks.get(doc)])),
             context=looking.wanted.include_context,
-            said_in=_said_in(looking, records[doc]),
+            said_in=_said_in(looking, records[doc].id, parents[records[doc].id]),
             remark=remarks.get(doc, ""),
             parts=looking.parts(doc, round(weight * share, 4), fusion, signals),
         )
@@ -66,10 +68,9 @@ def durable(fits: Sequence[float]) -> float:
     return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(looking: Looking, memory: Memory) -> SaidIn:
-    """Return where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the
-    episode."""
-    for parent, _ in memories.parents_of(looking.tx, looking.scope, memory.id):
+def _said_in(looking: Looking, memory_id: str, parents: Sequence[memories.VersionParent]) -> SaidIn:
+    """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode."""
+    for parent, _ in parents:
         if parent.kind == "message":
             said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
             if said is not None:
@@ -77,7 +78,7 @@ def _said_in(looking: Looking, memory: Memory) -> SaidIn:
         try:
             episode = episodes.episode(looking.tx, looking.scope, parent.id) if parent.kind == "episode" else None
             if episode is not None:
-                looking.taken_from[memory.id] = episode.id
+                looking.taken_from[memory_id] = episode.id
                 transcript = looking.transcript(episode.transcript_id)
                 turns = (episode.first_turn, episode.last_turn)
                 return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)

@@ -10,7 +10,7 @@ The index stores each term behind its owner's token (text/terms.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import log
 from typing import TYPE_CHECKING
 
@@ -53,15 +53,22 @@ class Fts5Search:
         idf = max(log((total - documents + 0.5) / (documents + 0.5)), _LOWEST_IDF) if total > documents else _LOWEST_IDF
         return Posting(term, documents, {doc: weight * (score / idf) for doc, score in rows})
 
-    def count(self, scope: Scope, source: str, term: str) -> int:
-        row = self._tx.one(f"{source}_word_count", term=owner_token(scope.user) + term)
-        return int(row[0]) if row else 0
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
-    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+    def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         owner = owner_token(scope.user)
-        bounds = {"from": owner + head, "to": owner + head + "\U0010ffff"}
-        rows = self._tx.all(f"{source}_words_near", **bounds, limit=limit)
-        return {term[len(owner) :]: documents for term, documents in rows}
+        rows = ((term, self._tx.one(f"{source}_word_count", term=owner + term)) for term in terms)
+        return {term: int(row[0]) if row else 0 for term, row in rows}
+
+    def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
+        owner = owner_token(scope.user)
+        near: dict[str, dict[str, int]] = {}
+        for head in heads:
+            bounds = {"from": owner + head, "to": owner + head + "\U0010ffff"}
+            rows = self._tx.all(f"{source}_words_near", **bounds, limit=limit)
+            near[head] = {term[len(owner) :]: documents for term, documents in rows}
+        return near
 
     def has_term_with(self, part: str) -> bool:
         return any(self._tx.one(f"{source}_words_with", part=part) for source in _FIELDS)

@@ -6,18 +6,19 @@ How it is used, and why:
   So a database can hold other programs' tables, and a heavy user is one partition's. Citus takes the same tables.
 - The statements are those of SQLite, translated by `postgres_dialect.py`, which lists all that differs; full text is
   `postgres_search.py`.
-- The lock of a write is the user's own: `SELECT … FOR UPDATE` on their row in `user_locks`. It is taken before anything
-  is read, and the transaction is READ COMMITTED, so each statement sees what the writer before it committed. (Under
-  REPEATABLE READ the snapshot would be older than the lock.) `EVERYONE` locks the table `user_locks`, which waits for
-  all of them. Advisory locks would hold on one node of Citus only.
+- The lock of a write is the user's own row in `user_locks`, which the write changes (`postgres_commit.py`). It is taken
+  before anything is read, and the transaction is READ COMMITTED, so each statement sees what the writer before it
+  committed. (Under REPEATABLE READ the snapshot would be older than the lock.) `EVERYONE` locks the table `user_locks`,
+  which waits for all of them. Advisory locks would hold on one node of Citus only.
 - A read is REPEATABLE READ, READ ONLY: one snapshot, taken by its first statement.
 - Rows are isolated twice. Each statement has an equality on `user_id`, and the server shows only rows of the user whom
   the transaction names (row-level security, forced, and nothing without a name). A superuser is not subject to it, so
   picomem should have a role of its own.
-- Nothing belongs to a session of the server: settings end with the transaction, and no statement is prepared. So a pool
-  in transaction mode may stand in front.
+- Nothing belongs to a session of the server: settings end with the transaction, and statements are prepared only on a
+  connection to the server itself. So a pool in transaction mode may stand in front.
 - What begins a transaction is one message, with the settings, the lock and the version of full text. Only that message
-  is sent a second time, where a connection turns out to be broken, since nothing was written before it.
+  is sent a second time, where a connection turns out to be broken, since nothing was written before it. Where a
+  connection breaks at COMMIT, another one looks whether the server had committed.
 
 A thread has at most one transaction that writes and one that reads, as on SQLite; nested calls join them.
 """
@@ -26,18 +27,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
 import psycopg
-from psycopg import sql as quoted
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
 from picomem import errors
 from picomem.records.scope import Scope
+from picomem.store import postgres_commit
 from picomem.store.connector import EVERYONE, Everyone
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
@@ -48,9 +50,12 @@ from picomem.store.postgres_values import adapt
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 PARTITIONS = 32
-_CONNECTIONS = 10  # of a process at most
+CONNECTIONS = 10  # of a process at most
 _CONNECT_SECONDS = 10
-_ATTEMPTS = 3  # to begin a transaction, where connections turn out to be broken
+_ATTEMPTS = CONNECTIONS + 2  # to begin a transaction: after a restart of the server every connection is broken
+_PREPARED_AFTER = 1  # runs of a statement on a connection
+_MOST_PREPARED = 200  # statements of a connection
+_MOST_IDLE_SECONDS = 600  # of a write, whose lock others wait for: its process or its machine may be gone
 
 _PATH = f"SET LOCAL search_path TO {SCHEMA}"
 _TABLES = (
@@ -61,6 +66,7 @@ _READERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
     "AND age(backend_xmin) >= age(%s::xid)"
 )
+_IDLE = f"SET LOCAL idle_in_transaction_session_timeout = '{_MOST_IDLE_SECONDS}s'"
 _TERMS = "SELECT value FROM meta WHERE name = 'terms_version'"
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # each failure becomes an error of ours
@@ -89,11 +95,11 @@ class PostgresConnector:
             self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
                 self._connection_string,
                 min_size=0,
-                max_size=_CONNECTIONS,
+                max_size=CONNECTIONS,
                 kwargs={"autocommit": True, "prepare_threshold": None},
-                configure=adapt,
+                configure=_configured,
                 timeout=LOCK_SECONDS,
-                reconnect_timeout=_CONNECT_SECONDS,
+                reconnect_timeout=LOCK_SECONDS,
                 open=True,
             )
 
@@ -173,12 +179,16 @@ class PostgresConnector:
             with self._explained():
                 yield outer[0]
             return
-        with self._transaction(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}", None) as (opened, _):
+        opened = OpenTransaction(self.name, begin=self._begin_snapshot)
+        with self._ended(opened, _all_was_read):
             self._local.read = (opened, None)
             try:
                 yield opened
             finally:
                 self._local.read = None
+
+    def _begin_snapshot(self, first: str) -> psycopg.Connection[Any]:
+        return self._began(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}; {first}")[0]
 
     @contextmanager
     def _begun(
@@ -193,15 +203,16 @@ class PostgresConnector:
                 yield outer
             return
         whose = EVERYONE if user is None else user
-        locking = "LOCK TABLE user_locks IN EXCLUSIVE MODE"
-        if user is not None:
-            locking = f"SELECT 1 FROM user_locks WHERE user_id = {_literal(user)} FOR UPDATE"
+        token = postgres_commit.new_token()
+        lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
         wait = round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000)
-        begin = f"BEGIN; {_PATH}; SET LOCAL lock_timeout = '{wait}ms'; {seeing(whose)}; {locking}; {_TERMS}"
-        with self._transaction(begin, whose) as (opened, cursor):
+        limits = f"SET LOCAL lock_timeout = '{wait}ms'; {_IDLE}"
+        begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
+        with self._explained():
+            connection, cursor = self._began(begin)
+        opened = OpenTransaction(self.name, whose, connection)
+        with self._ended(opened, partial(self._settle, user, token)):
             rows = list(_results(cursor))
-            if user is not None and not rows[1]:
-                self._add_lock(opened, user)
             terms = str(rows[-1][0][0]) if rows[-1] else None
             self._local.write, self._local.user = (opened, terms), user
             try:
@@ -209,34 +220,43 @@ class PostgresConnector:
             finally:
                 self._local.write = None
 
-    def _add_lock(self, opened: OpenTransaction, user: str) -> None:
-        """Make the row of a new user, and lock it: another process may make it at the same moment."""
-        opened.connection.execute(
-            f"INSERT INTO user_locks (user_id) VALUES ({_literal(user)}) ON CONFLICT DO NOTHING".encode()
-        )
-        opened.connection.execute(f"SELECT 1 FROM user_locks WHERE user_id = {_literal(user)} FOR UPDATE".encode())
+    def _settle(self, user: str | None, token: int) -> None:
+        postgres_commit.settle(self._connection_string, self.name, user, token)
 
     @contextmanager
-    def _transaction(
-        self, begin: str, sees: str | Everyone | None
-    ) -> Iterator[tuple[OpenTransaction, psycopg.Cursor[Any]]]:
-        if self._is_closed:
-            raise errors.StoreError(f"{self.name} was closed; open it again.")
+    def _ended(self, opened: OpenTransaction, settle: Callable[[], None]) -> Iterator[None]:
+        """Commit a transaction, or roll it back where an error ends it, and give the connection back.
+
+        `settle` is called where COMMIT is not answered, and raises unless it was stored."""
         with self._explained():
-            connection, cursor = self._began(begin)
             try:
-                yield OpenTransaction(connection, self.name, sees), cursor
-                ended = connection.execute("COMMIT")
-                if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
-                    raise errors.StoreError(f"A statement had failed in {self.name}; nothing was written.")
+                yield
+                if opened.connection is not None:
+                    self._commit(opened.connection, settle)
             except BaseException:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
+                if opened.connection is not None:
+                    with suppress(psycopg.Error):
+                        opened.connection.execute("ROLLBACK")
                 raise
             finally:
-                self._pool.putconn(connection)
+                if opened.connection is not None:
+                    self._pool.putconn(opened.connection)
 
-    def _began(self, begin: str) -> tuple[psycopg.Connection, psycopg.Cursor[Any]]:
+    def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
+        try:
+            ended = connection.execute("COMMIT")
+        except psycopg.OperationalError:
+            if not connection.closed:
+                raise
+            settle()
+        else:
+            if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
+                raise errors.StoreError(f"A statement had failed in {self.name}; nothing was written.")
+
+    def _began(self, begin: str) -> tuple[psycopg.Connection[Any], psycopg.Cursor[Any]]:
+        """A connection on which a transaction has begun, and what the message that began it gave."""
+        if self._is_closed:
+            raise errors.StoreError(f"{self.name} was closed; open it again.")
         for attempt in range(1, _ATTEMPTS + 1):
             connection = self._pool.getconn()
             try:
@@ -261,6 +281,21 @@ class PostgresConnector:
             ) from error
 
 
+def _configured(connection: psycopg.Connection[Any]) -> None:
+    """Make a new connection ready. Its statements are prepared unless a pool stands in front.
+
+    Behind a pool each transaction may get another process of the server, and the one that answers is not the one that
+    the connection began with."""
+    adapt(connection)
+    if connection.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
+        connection.prepare_threshold = _PREPARED_AFTER
+        connection.prepared_max = _MOST_PREPARED
+
+
+def _all_was_read() -> None:
+    """A snapshot has nothing to store, so its COMMIT needs no answer."""
+
+
 def _results(cursor: psycopg.Cursor[Any]) -> Iterator[list[Any]]:
     """The rows of each statement of a message that has any."""
     while True:
@@ -270,18 +305,21 @@ def _results(cursor: psycopg.Cursor[Any]) -> Iterator[list[Any]]:
             return
 
 
-def _literal(text: str) -> str:
-    return quoted.Literal(text).as_string(None)
-
-
 def _defaults(parts: dict[str, Any]) -> dict[str, Any]:
-    """What is added to an address that does not say otherwise."""
-    usual = {"connect_timeout": _CONNECT_SECONDS, "application_name": "picomem"}
+    """What is added to an address that does not say otherwise.
+
+    Of several servers it is the one that takes writes. A connection whose other end is gone is given up in a minute."""
+    usual: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "picomem"}
+    usual |= {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+    if "," in f"{parts.get('host') or ''}{parts.get('hostaddr') or ''}":
+        usual["target_session_attrs"] = "read-write"
     return {"client_encoding": "UTF8"} | {name: value for name, value in usual.items() if not parts.get(name)}
 
 
 def _shown(parts: dict[str, Any]) -> str:
     """An address as sentences name it, without user and password."""
-    host = str(parts.get("host") or parts.get("hostaddr") or "")
-    port = f":{parts['port']}" if parts.get("port") and not host.startswith("/") else ""
-    return f"postgresql://{host}{port}/{parts.get('dbname') or ''}"
+    hosts = str(parts.get("host") or parts.get("hostaddr") or "").split(",")
+    ports = str(parts.get("port") or "").split(",")
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    places = [f"{host}:{port}" if port and not host.startswith("/") else host for host, port in zip(hosts, ports)]
+    return f"postgresql://{','.join(places)}/{parts.get('dbname') or ''}"

@@ -32,6 +32,7 @@ LISTS = {
     "seqs": "bigint",
     "digests": 'text COLLATE "C"',
     "identities": 'text COLLATE "C"',
+    "ids": 'text COLLATE "C"',
     "transcripts": 'text COLLATE "C"',
 }
 _TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}

@@ -12,7 +12,7 @@ others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.records.scope import Scope
@@ -76,26 +76,42 @@ class PostgresSearch:
         self._count(scope, source, -count, -total)
 
     def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        place = {"user": scope.user, "source": _NUMBERS[source]}
-        if prefix:
-            rows = self._tx.all("postings_of_terms", **place, **{"from": term, "to": term + _HIGHEST})
-        else:
-            rows = self._tx.all("postings_of_term", **place, term=term)
-        mean = self._mean_size(scope, source) if rows else 1.0
-        scores = {
-            doc: weight * (frequency * SATURATION / (frequency + K1 * (1 - B + B * size / mean)))
-            for doc, frequency, size in rows
-        }
-        return Posting(term, len(rows), scores)
+        if not prefix:
+            (scores,) = self.scores(scope, source, [(term, weight)])
+            return Posting(term, len(scores), scores)
+        bounds = {"from": term, "to": term + _HIGHEST}
+        (_, documents, total, _), *rows = self._tx.all(
+            "postings_between", user=scope.user, source=_NUMBERS[source], **bounds
+        )
+        scores = _scores([row[1:] for row in rows], weight, _mean_size(documents, total))
+        return Posting(term, len(scores), scores)
 
-    def count(self, scope: Scope, source: str, term: str) -> int:
-        row = self._tx.one("count_postings", user=scope.user, source=_NUMBERS[source], term=term)
-        return int(row[0]) if row else 0
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        if not weights:
+            return []
+        terms_asked = list(dict(weights))
+        (_, documents, total, _), *rows = self._tx.all(
+            "postings_of", user=scope.user, source=_NUMBERS[source], words=terms_asked
+        )
+        of_term: dict[str, list[tuple[int, int, int]]] = {}
+        for term, *posting in rows:
+            of_term.setdefault(term, []).append(tuple(posting))
+        mean = _mean_size(documents, total)
+        return [_scores(of_term.get(term, []), weight, mean) for term, weight in weights]
 
-    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
-        bounds = {"from": head, "to": head + _HIGHEST}
-        rows = self._tx.all("terms_between", user=scope.user, source=_NUMBERS[source], **bounds, limit=limit)
-        return dict(rows)
+    def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
+        if not terms:
+            return {}
+        rows = self._tx.all("count_postings", user=scope.user, source=_NUMBERS[source], words=list(terms))
+        return dict.fromkeys(terms, 0) | dict(rows)
+
+    def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
+        near: dict[str, dict[str, int]] = {head: {} for head in heads}
+        if near:
+            values = {"user": scope.user, "source": _NUMBERS[source], "limit": limit, "words": list(near)}
+            for head, term, documents in self._tx.all("terms_between", **values, highest=_HIGHEST):
+                near[head][term] = documents
+        return near
 
     def has_term_with(self, part: str) -> bool:
         return self._tx.one("any_term_with", part=part) is not None
@@ -123,16 +139,23 @@ class PostgresSearch:
         self._tx.run("clear_postings", source=_NUMBERS[source])
         self._tx.run("clear_word_totals", source=_NUMBERS[source])
 
-    def _mean_size(self, scope: Scope, source: str) -> float:
-        row = self._tx.one("word_totals", user=scope.user, source=_NUMBERS[source])
-        documents, total = row or (0, 0)
-        return max(1.0, total / documents) if documents > 0 else 1.0
-
     def _count(self, scope: Scope, source: str, documents: int, total: int) -> None:
         if documents:
             self._tx.run(
                 "add_to_word_totals", user=scope.user, source=_NUMBERS[source], documents=documents, terms=total
             )
+
+
+def _scores(postings: Iterable[tuple[int, int, int]], weight: float, mean: float) -> dict[int, float]:
+    """The score of each document, of which a posting tells how often it holds the term and how many terms it has."""
+    return {
+        doc: weight * (frequency * SATURATION / (frequency + K1 * (1 - B + B * size / mean)))
+        for doc, frequency, size in postings
+    }
+
+
+def _mean_size(documents: int, total: int) -> float:
+    return max(1.0, total / documents) if documents > 0 else 1.0
 
 
 def _analysed(source: str, document: Document) -> tuple[Counter[str], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import psycopg
@@ -28,16 +28,25 @@ class OpenTransaction:
     with the transaction, because behind a pool the next transaction of a connection may be of another program.
     """
 
-    def __init__(self, connection: psycopg.Connection, store: str, sees: str | Everyone | None) -> None:
-        self.connection = connection
+    def __init__(
+        self,
+        store: str,
+        sees: str | Everyone | None = None,
+        connection: psycopg.Connection[Any] | None = None,
+        begin: Callable[[str], psycopg.Connection[Any]] | None = None,
+    ) -> None:
+        """It has begun on a connection, or begins with its first statement, which spares a round trip.
+
+        Then `begin` takes the statement that says whose rows are seen, if any, and gives the connection."""
         self.store = store
+        self.connection = connection
+        self._begin = begin
         self._sees = sees
 
     def execute(self, text: str, values: Mapping[str, object], sees: str | Everyone | None) -> psycopg.Cursor[Any]:
         """Run a statement that sees the rows of a user, of everyone, or as far as that matters of nobody."""
         try:
-            self.see(sees)
-            cursor = self.connection.cursor(binary=True)
+            cursor = self.see(sees).cursor(binary=True)
             return cursor.execute(translated_statement(text).encode(), values)
         except psycopg.Error as error:
             raise postgres_translation(error, self.store) from error
@@ -45,18 +54,23 @@ class OpenTransaction:
     def execute_many(self, text: str, rows: list[Mapping[str, object]], sees: str | Everyone | None) -> None:
         """Run a statement once for each of the values."""
         try:
-            self.see(sees)
-            with self.connection.cursor() as cursor:
+            with self.see(sees).cursor() as cursor:
                 cursor.executemany(translated_statement(text).encode(), rows)
         except psycopg.Error as error:
             raise postgres_translation(error, self.store) from error
 
-    def see(self, whose: str | Everyone | None) -> None:
+    def see(self, whose: str | Everyone | None) -> psycopg.Connection[Any]:
         """Let the following statements see the rows of a user, or of everyone; None changes nothing."""
-        if whose is None or whose == self._sees:
-            return
-        self.connection.execute(seeing(whose).encode())
-        self._sees = whose
+        is_new = whose is not None and whose != self._sees
+        shown = seeing(whose) if is_new and whose is not None else ""
+        if self.connection is None:
+            assert self._begin is not None
+            self.connection = self._begin(shown)
+        elif shown:
+            self.connection.execute(shown.encode())
+        if is_new:
+            self._sees = whose
+        return self.connection
 
 
 def seeing(whose: str | Everyone) -> str:

@@ -38,21 +38,15 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
     sql(tx).run("recount_episodes", user=scope.user, episodes=count)
 
 
-def memories(tx: Transaction, scope: Scope) -> VersionCounts:
-    """Return how many versions were counted."""
-    row = sql(tx).one("held_memories", user=scope.user)
-    return VersionCounts._make(row or (0, 0))
+def memories(tx: Transaction, scope: Scope) -> tuple[VersionCounts, VersionCounts]:
+    """Return how many versions there are, for which the whole index is read, and how many were counted."""
+    there, believed, *counted = sql(tx).one("memory_counts", user=scope.user) or (0, 0, 0, 0)
+    return VersionCounts(there, believed), VersionCounts._make(counted)
 
 
 def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:
     """Count versions that came, or, below 0, that went."""
     sql(tx).run("add_memories_to_holdings", user=scope.user, memories=versions, believed=believed)
-
-
-def memories_in_table(tx: Transaction, scope: Scope) -> VersionCounts:
-    """Return how many versions there are; reads the whole index."""
-    row = sql(tx).one("counted_memories", user=scope.user)
-    return VersionCounts._make(row or (0, 0))
 
 
 def set_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:

@@ -2,7 +2,8 @@
 
 Recall asks for each term of a question alone, and weighs it by how rare it is among the asker's own documents. So
 `Search` returns how much of a term each document holds, without the weight of the term: the saturated frequency of
-BM25, normalised by the length of the document.
+BM25, normalised by the length of the document. Several terms are looked up at once, because each statement costs a
+round trip to the server.
 
 Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 """
@@ -10,7 +11,7 @@ Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
 
 from picomem.light_dataclass import dataclass
@@ -59,12 +60,17 @@ class Search(Protocol):
         """The user's documents that hold a term, with the score of each."""
         ...
 
-    def count(self, scope: Scope, source: str, term: str) -> int:
-        """Return how many of the user's documents hold a term."""
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
-    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
-        """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
+    def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
+        """How many of the user's documents hold each of several terms, 0 for those that none holds."""
+        ...
+
+    def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
+        """By each of several heads, the user's terms that begin with it, in order, so many at most, with the number of
+        documents that hold each."""
         ...
 
     def has_term_with(self, part: str) -> bool:

@@ -20,7 +20,7 @@ from picomem.light_dataclass import dataclass, field
 from picomem.records.channel_message import DIRECTORY
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, meta, moved_rows, user_entries, users
-from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.connector import Connector, Transaction
 
 Fate = Literal["movable", "moved", "moved before", "changed since", "not empty"]
 MoveProgress = Callable[[int, int, str], None]  # rows done, of how many, and whose
@@ -161,7 +161,8 @@ def _agree_on_key(target: Connector, key: bytes, *, dry_run: bool) -> None:
     with target.read() as tx:
         if meta.key(tx) == key:
             return
-    with target.read() if dry_run else target.write(EVERYONE) as tx:
+    # As a repair: a store in a file is known again by its key, and this connector must know the new one.
+    with target.read() if dry_run else target.maintenance.repair() as tx:
         if users.ids(tx):
             raise Conflict(
                 f"{target.name} holds users under a key of its own, so what they purged could come back after a move; "

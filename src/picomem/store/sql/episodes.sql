@@ -171,11 +171,12 @@ INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :
 ON CONFLICT (user_id) DO UPDATE SET memories = coalesce(holdings.memories, 0) + excluded.memories,
     believed = coalesce(holdings.believed, 0) + excluded.believed
 
--- name: counted_memories
-SELECT count(*), count(*) FILTER (WHERE known_to IS NULL) FROM memories WHERE user_id = :user
-
--- name: held_memories
-SELECT coalesce(memories, 0), coalesce(believed, 0) FROM holdings WHERE user_id = :user
+-- name: memory_counts
+-- Those in the table, then those that were counted as they were written.
+SELECT count(*), count(*) FILTER (WHERE known_to IS NULL),
+    coalesce((SELECT memories FROM holdings WHERE user_id = :user), 0),
+    coalesce((SELECT believed FROM holdings WHERE user_id = :user), 0)
+FROM memories WHERE user_id = :user
 
 -- name: recount_memories
 INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)

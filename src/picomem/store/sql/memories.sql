@@ -176,6 +176,11 @@ SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
 ORDER BY child_version, parent_kind, parent_id
 
+-- name: parents_of_memories
+SELECT {lineage_columns} FROM lineage
+WHERE user_id = :user AND child_kind = 'memory' AND child_id IN (SELECT value FROM json_each(:ids))
+ORDER BY child_id, child_version, parent_kind, parent_id
+
 -- part: index_page_columns
 page, tokens, left_out, made_from, agent, project, budget, user_id, row_hash
 

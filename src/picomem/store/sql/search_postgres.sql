@@ -14,22 +14,33 @@ INSERT INTO word_totals (user_id, source, documents, terms) VALUES (:user, :sour
 ON CONFLICT (user_id, source) DO UPDATE SET documents = word_totals.documents + excluded.documents,
     terms = word_totals.terms + excluded.terms
 
--- name: word_totals
-SELECT documents, terms FROM word_totals WHERE user_id = :user AND source = :source
+-- part: TOTALS
+-- The first row: no term, but how many documents the user has in the source, and how many terms they have.
+SELECT '' AS term, CAST(coalesce(sum(documents), 0) AS bigint) AS doc, CAST(coalesce(sum(terms), 0) AS bigint) AS frequency,
+    0 AS size
+FROM word_totals WHERE user_id = :user AND source = :source
+UNION ALL
 
--- name: postings_of_term
-SELECT doc, frequency, size FROM word_postings WHERE user_id = :user AND source = :source AND term = :term
+-- name: postings_of
+{TOTALS}
+SELECT term, doc, frequency, size FROM word_postings WHERE user_id = :user AND source = :source AND term = ANY(:words)
 
--- name: postings_of_terms
-SELECT doc, sum(frequency), max(size) FROM word_postings
-WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc
+-- name: postings_between
+{TOTALS}
+(SELECT '', doc, sum(frequency), max(size) FROM word_postings
+ WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc)
 
 -- name: count_postings
-SELECT count(*) FROM word_postings WHERE user_id = :user AND source = :source AND term = :term
+SELECT term, count(*) FROM word_postings
+WHERE user_id = :user AND source = :source AND term = ANY(:words) GROUP BY term
 
 -- name: terms_between
-SELECT term, count(*) FROM word_postings
-WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY term ORDER BY term LIMIT :limit
+SELECT h.head, t.term, t.documents FROM unnest(CAST(:words AS text[])) AS h (head)
+CROSS JOIN LATERAL (
+    SELECT term, count(*) AS documents FROM word_postings
+    WHERE user_id = :user AND source = :source AND term >= h.head COLLATE "C" AND term < h.head || :highest COLLATE "C"
+    GROUP BY term ORDER BY term LIMIT :limit
+) AS t ORDER BY t.term
 
 -- everyone: any_term_with
 SELECT 1 FROM word_postings WHERE strpos(term, :part) > 0 LIMIT 1

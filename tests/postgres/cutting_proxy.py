@@ -1,0 +1,89 @@
+"""A proxy in front of a server that cuts a connection at its COMMIT."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock, Thread
+
+_SOCKET = ".s.PGSQL.5432"
+_PIECE = 1 << 16
+
+
+class CuttingProxy:
+    """Passes bytes between clients and the server whose socket is in `server`, on a socket in `folder`.
+
+    `cut("before")` drops the next COMMIT of a write and its connection; `cut("after")` lets the server commit and drops
+    the connection before the client gets the answer. `when_cut` is called between the two.
+    """
+
+    def __init__(self, server: Path, folder: Path) -> None:
+        self.folder = folder
+        self.refuses = False
+        self.when_cut: Callable[[], object] = lambda: None
+        self.requests = 0
+        self._cut = ""
+        self._server = server
+        self._lock = Lock()
+        self._open: set[socket.socket] = set()
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(folder / _SOCKET))
+        self._listener.listen(64)
+        Thread(target=self._listen, daemon=True).start()
+
+    def cut(self, where: str) -> None:
+        """Cut the connection of the next COMMIT, before the server gets it or after it has committed."""
+        self._cut = where
+
+    def close(self) -> None:
+        """End the proxy and all its connections."""
+        self._listener.close()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if self.refuses:
+                client.close()
+                continue
+            Thread(target=self._pass, args=(client,), daemon=True).start()
+
+    def _pass(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
+            server.connect(str(self._server / _SOCKET))
+            with self._lock:
+                self._open |= {client, server}
+            writes = False
+            while True:
+                for ready in select.select([client, server], [], [])[0]:
+                    if not (piece := ready.recv(_PIECE)):
+                        return
+                    if ready is server:
+                        client.sendall(piece)
+                        continue
+                    if b"BEGIN" in piece:
+                        writes = b"READ ONLY" not in piece
+                    if self._cut and writes and b"COMMIT" in piece:
+                        self._cut_at(piece, server)
+                        return
+                    else:
+                        self.requests += 1
+                        server.sendall(piece)
+
+    def _cut_at(self, piece: bytes, server: socket.socket) -> None:
+        where, self._cut = self._cut, ""
+        if where == "after":
+            server.sendall(piece)
+            answer = b""
+            while b"COMMIT" not in answer:
+                answer += server.recv(_PIECE)
+        self.when_cut()
