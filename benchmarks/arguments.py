@@ -27,6 +27,7 @@ def make_parser() -> Parser:
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
     _add_inject(benchmarks, late)
+    _add_scale(benchmarks, late)
     return parser
 
 
@@ -157,3 +158,18 @@ def _add_inject(benchmarks: Any, late: Parser) -> None:
     )
     inject.add_argument("--markdown", action="store_true", help="tables for a document")
     inject.add_argument("--picture", metavar="FILE", help="draw the curve of useful and useless")
+
+
+def _add_scale(benchmarks: Any, late: Parser) -> None:
+    scale = benchmarks.add_parser(
+        "scale",
+        help="of a store on PostgreSQL beside a file: many users, a heavy user, many clients",
+        epilog="Example:\n  python -m benchmarks scale --users 20,200 --episodes 10000 --clients 1,8",
+        parents=[late],
+    )
+    scale.add_argument("--users", default="20,200", help="numbers of users with 100 memories each (default 20,200)")
+    scale.add_argument("--episodes", type=int, default=10_000, metavar="N", help="of the heavy user (default 10000)")
+    scale.add_argument("--clients", default="1,8", help="numbers of clients at once (default 1,8)")
+    scale.add_argument("--seconds", type=float, default=5.0, metavar="S", help="how long clients work (default 5)")
+    scale.add_argument("--full", action="store_true", help="100 to 10,000 users, 100,000 episodes, 32 clients: hours")
+    scale.add_argument("--server", metavar="ADDRESS", help="of an empty database (default: a server of its own)")

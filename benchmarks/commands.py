@@ -126,6 +126,21 @@ def _inject(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, injection.render(report, as_markdown=chosen.markdown)
 
 
+def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import scale
+
+    if chosen.episodes < 1:
+        raise InvalidInput(f"--episodes is {chosen.episodes}; it must be at least 1.")
+    effort = scale.Effort(
+        users=numbers_of(chosen.users, "--users"),
+        episodes=chosen.episodes,
+        clients=numbers_of(chosen.clients, "--clients"),
+        seconds=chosen.seconds,
+    )
+    report = scale.run(scale.FULL if chosen.full else effort, chosen.server, show_progress)
+    return report, scale.render(report)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -135,4 +150,5 @@ _MEASURING = {
     "postings": _postings,
     "serve": _serve,
     "inject": _inject,
+    "scale": _scale,
 }

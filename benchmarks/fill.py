@@ -65,7 +65,9 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class Talk:
+    """Episodes of one transcript of a user."""
+
     user: str
     transcript: Transcript
     texts: list[str]
@@ -83,15 +85,15 @@ def fill(
     prose = Prose(_SEED)
     asked = {number * own // questions for number in range(questions)}
     told: dict[int, str] = {}
-    talks = _talks(prose, own, users)
+    talks = talks_of(prose, own, users)
     plain = Fts5(filled.plain, shared=users > 1)
     with closing(SqliteConnector(filled.store)) as connector, closing(plain):
-        directions = _directions(model.dimensions)
+        directions = directions_of(model.dimensions)
         done = 0
         while batch := list(islice(talks, _TALKS)):
             with connector.write(EVERYONE) as tx:
                 for talk in batch:
-                    _put(tx, talk, model, directions)
+                    put_talk(tx, talk, model, directions)
             for talk in batch:
                 plain.add(talk.texts, talk.user)
                 if talk.user == ASKER:
@@ -106,22 +108,24 @@ def fill(
 def tell(connector: SqliteConnector, model: Model, text: str) -> None:
     """One more episode of the asker's, in a transcript of its own."""
     path = f"/made-up/{ASKER}/{new_id()}.jsonl"
-    talk = _Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
+    talk = Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
     with connector.write(Scope(ASKER)) as tx:
-        _put(tx, talk, model, _directions(model.dimensions))
+        put_talk(tx, talk, model, directions_of(model.dimensions))
 
 
-def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:
+def talks_of(prose: Prose, own: int, users: int) -> Iterator[Talk]:
+    """The talks of so many users with `own` episodes each."""
     for first in range(0, own, _TALK):
         for number in range(users):
             topic = prose.topic()
             texts = [prose.text(topic) for _ in range(min(_TALK, own - first))]
             user = f"user-{number}"
             path = f"/made-up/{user}/{first}.jsonl"
-            yield _Talk(user, Transcript(id=new_id(), host="plain", path=path, session=path), texts, first)
+            yield Talk(user, Transcript(id=new_id(), host="plain", path=path, session=path), texts, first)
 
 
-def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
+def put_talk(tx: Transaction, talk: Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
+    """Store a talk, with a vector of each episode."""
     scope = Scope(talk.user)
     episodes.put_transcript(tx, scope, talk.transcript)
     for number, text in enumerate(talk.texts):
@@ -130,7 +134,7 @@ def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.nda
         vector_rows.put(tx, scope, "episode", model.name, stored.doc, scale, vector)
 
 
-def _episode(talk: _Talk, number: int, text: str) -> Episode:
+def _episode(talk: Talk, number: int, text: str) -> Episode:
     at = _START + talk.first // _TALK * DAY + number * MINUTE
     return Episode(
         id=new_id(),
@@ -151,7 +155,7 @@ def _episode(talk: _Talk, number: int, text: str) -> Episode:
     )
 
 
-def _directions(dimensions: int) -> Iterator[np.ndarray]:
+def directions_of(dimensions: int) -> Iterator[np.ndarray]:
     """Random unit vectors, without end."""
     import numpy as np
 

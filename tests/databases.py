@@ -1,8 +1,8 @@
 """The databases that the tests run on: `pytest --database NAME` chooses one, or `$PICOMEM_TEST_DATABASE`.
 
 A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
-path stands for a database of the server that the tests start (`postgres_server.py`); `pgbouncer` is the same through
-PgBouncer in transaction mode, where that is installed.
+path stands for a database of the server that the tests start (`postgres_server.py`). `plain` is the same with a role that
+owns nothing, and `pgbouncer` the same through PgBouncer in transaction mode, where that is installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
 from picomem.store.full_text import holds_the_words
 from picomem.store.sqlite import SqliteConnector
-from tests.sqlite_file import disagreements
+from tests.sqlite_file import digests, disagreements
 
 MARKER = "sqlite_file"
 
@@ -29,43 +29,42 @@ MARKER = "sqlite_file"
 class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
     differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
-    store of that path, and `files(path)` where its bytes are now. `forget(folder)` drops what a test made outside of its
+    store of that path, and `files(path)` where its bytes are now. `digests(path, user)` has for each table a digest
+    of the rows of all users but one. `forget(folder)` drops what a test made outside of its
     folder for paths in it."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
     files: Callable[[Path], list[Path]]
+    digests: Callable[[Path, str], dict[str, str]]
     named: Callable[[Path], str] = str
     forget: Callable[[Path], None] = lambda _: None
 
 
-def _connect_to_postgres(path: Path) -> Connector:
-    from picomem.store.postgres import PostgresConnector
+def _on_server(name: str) -> Database:
+    """The server of the tests, as the owner of the store, as a plain role, or through a pool."""
 
-    return PostgresConnector(_address(path))
+    def address(path: Path) -> str:
+        from tests.pgbouncer import pooled
+        from tests.postgres_server import address_of, as_plain_role
 
+        owners = address_of(path)
+        return {"plain": as_plain_role, "pgbouncer": pooled}.get(name, str)(owners)
 
-def _address(path: Path) -> str:
-    from tests.postgres_server import address_of
+    def connect(path: Path) -> Connector:
+        from picomem.store.postgres import PostgresConnector
 
-    return address_of(path)
+        return PostgresConnector(address(path))
 
+    def differing(path: Path) -> list[str]:
+        return _postgres_disagreements(connect(path))
 
-def _connect_to_pool(path: Path) -> Connector:
-    from picomem.store.postgres import PostgresConnector
-
-    return PostgresConnector(_pooled_address(path))
-
-
-def _pooled_address(path: Path) -> str:
-    from tests.pgbouncer import pooled
-
-    return pooled(_address(path))
+    return Database(name, connect, differing, _postgres_files, _postgres_digests, address, _forget_postgres)
 
 
-def _postgres_disagreements(path: Path) -> list[str]:
-    with closing(_connect_to_postgres(path)) as connector, connector.maintenance.examine() as tx:
+def _postgres_disagreements(opened: Connector) -> list[str]:
+    with closing(opened) as connector, connector.maintenance.examine() as tx:
         everyone = users.scopes(tx)
         problems = [f"{source}_words" for source in ("memory", "episode") if not holds_the_words(tx, everyone, source)]
         for source in vector_rows.SOURCES:
@@ -78,6 +77,12 @@ def _postgres_files(path: Path) -> list[Path]:
     from tests.postgres_server import files_of
 
     return files_of(path)
+
+
+def _postgres_digests(path: Path, user: str) -> dict[str, str]:
+    from tests.postgres_server import digests_of
+
+    return digests_of(path, user)
 
 
 def _files(path: Path) -> list[Path]:
@@ -93,13 +98,8 @@ def _forget_postgres(folder: Path) -> None:
 DATABASES = {
     database.name: database
     for database in (
-        Database("sqlite", SqliteConnector, disagreements, _files),
-        Database(
-            "postgres", _connect_to_postgres, _postgres_disagreements, _postgres_files, _address, _forget_postgres
-        ),
-        Database(
-            "pgbouncer", _connect_to_pool, _postgres_disagreements, _postgres_files, _pooled_address, _forget_postgres
-        ),
+        Database("sqlite", SqliteConnector, disagreements, _files, digests),
+        *(_on_server(name) for name in ("postgres", "plain", "pgbouncer")),
     )
 }
 DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")

@@ -29,6 +29,11 @@ from psycopg.conninfo import conninfo_to_dict
 from picomem.store.postgres import PostgresConnector
 
 ROLE = "picomem"
+PLAIN = "picomem_plain"  # a role that owns nothing, and may read and write the rows of a store
+GRANTS = (  # as docs/postgres.md has them
+    f"GRANT USAGE ON SCHEMA picomem TO {PLAIN}",
+    f"GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA picomem TO {PLAIN}",
+)
 PARTITIONS = 2  # of each table: enough to tell a statement that touches one from one that touches all
 _TEMPLATE = "template_of_tests"
 _SETTINGS = {
@@ -68,6 +73,26 @@ def files_of(path: Path) -> list[Path]:
         ours = {str(number) for (number,) in connection.execute(catalogs)}
     data = shared_folder() / "data" / folder
     return [file for file in data.iterdir() if re.split(r"[._]", file.name)[0] not in ours]
+
+
+def as_plain_role(address: str) -> str:
+    """The address of the same store for the role that owns nothing."""
+    return address.replace(f"//{ROLE}@", f"//{PLAIN}@")
+
+
+def digests_of(path: Path, user: str) -> dict[str, str]:
+    """For each table of the store of a path a digest of the rows of all users but one."""
+    tables = (
+        "SELECT relname FROM pg_class WHERE relnamespace = 'picomem'::regnamespace AND relkind = 'p' ORDER BY relname"
+    )
+    with psycopg.connect(_address(_databases[path], "postgres")) as connection:
+        made = {}
+        for (table,) in connection.execute(tables).fetchall():
+            digest = (
+                f"SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM picomem.{table} AS t WHERE user_id <> %s"
+            )
+            (made[table],) = connection.execute(digest.encode(), (user,)).fetchone() or ("",)
+        return made
 
 
 def empty_database() -> str:
@@ -110,6 +135,10 @@ def _role() -> str:
 def _template() -> str:
     _run(f"CREATE DATABASE {_TEMPLATE} OWNER {_role()}")
     PostgresConnector(_address(_TEMPLATE), partitions=PARTITIONS).close()
+    _run(f"CREATE ROLE {PLAIN} LOGIN")
+    with psycopg.connect(_address(_TEMPLATE), autocommit=True) as owner:
+        for grant in GRANTS:
+            owner.execute(grant.encode())
     return _TEMPLATE
 
 

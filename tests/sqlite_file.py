@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import closing
 from pathlib import Path
 
@@ -68,3 +69,17 @@ def _postings(connection: apsw.Connection, table: str) -> set[tuple]:
         f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_instances USING fts5vocab (main, {table}, instance)"
     )
     return set(connection.execute(f"SELECT term, doc, col, offset FROM temp.{table}_instances"))
+
+
+def digests(path: Path, user: str) -> dict[str, str]:
+    """For each table a digest of the rows of all users but one."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        tables = connection.execute(
+            "SELECT m.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c "
+            "WHERE c.name = 'user_id' AND m.type = 'table'"
+        ).fetchall()
+        made = {}
+        for (table,) in tables:
+            rows = sorted(connection.execute(f"SELECT * FROM {table} WHERE user_id <> ?", (user,)), key=repr)
+            made[str(table)] = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
+        return made

@@ -71,7 +71,6 @@ def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
         "__init__.py",  # its docstring is the package's description
         "app.py",
         "cli/main.py",  # an example of an address
-        "gateway/server_address.py",  # the names of the files beside a store
         "paths.py",  # the name of a store: a file or an address
         "settings.py",
         "operations/reference_page.py",

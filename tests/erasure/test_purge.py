@@ -417,8 +417,8 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
 
     leaves_no_trace = SqliteMaintenance.leave_no_trace
 
-    def leave_no_trace(maintenance: SqliteMaintenance, wait_seconds: float) -> None:
-        leaves_no_trace(maintenance, wait_seconds)
+    def leave_no_trace(maintenance: SqliteMaintenance, wait_seconds: float, scope: Scope | None = None) -> None:
+        leaves_no_trace(maintenance, wait_seconds, scope)
         with other._context.connector.write(
             other.scope
         ) as tx:  # another process erases, and is killed before it removes the traces
@@ -543,7 +543,7 @@ def test_a_purge_that_takes_longer_than_a_lease_lasts_is_still_said_to_run(
     write_anew = SqliteMaintenance.leave_no_trace
     running: list[str] = []
 
-    def wait_for_a_renewal(maintenance: SqliteMaintenance, wait_seconds: float) -> None:
+    def wait_for_a_renewal(maintenance: SqliteMaintenance, wait_seconds: float, scope: Scope | None = None) -> None:
         with closing(apsw.Connection(str(db))) as other:
             other.set_busy_timeout(30_000)
             other.execute("UPDATE leases SET expires_at = 0")
@@ -551,7 +551,7 @@ def test_a_purge_that_takes_longer_than_a_lease_lasts_is_still_said_to_run(
             while other.execute("SELECT 1 FROM leases WHERE expires_at = 0").fetchall():
                 assert time.monotonic() < deadline, "the lease was not renewed"
         running.extend(engine.doctor().running)
-        write_anew(maintenance, wait_seconds)
+        write_anew(maintenance, wait_seconds, scope)
 
     monkeypatch.setattr(SqliteMaintenance, "leave_no_trace", wait_for_a_renewal)
     assert engine.purge(everything=True).finished

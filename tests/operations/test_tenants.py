@@ -7,17 +7,15 @@ So a secret in the output of another user, or in an error, is a leak. The rows o
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import apsw
 import pytest
 from tests.amounts import amount
 from tests.databases import chosen
@@ -218,21 +216,6 @@ def _run(tenant: _Tenant, values: _Values, chosen: Operation | str) -> tuple[str
         return str(getattr(chosen, "name", chosen)), f"{error} {error.data}"
 
 
-def _rows(store: Path, but: str) -> dict[str, str]:
-    """A digest of each table's rows that are not of one user."""
-    with closing(apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-        query = "SELECT m.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE c.name = 'user_id' AND m.type = 'table'"
-        tables = [str(name) for (name,) in connection.execute(query).fetchall()]
-        return {
-            table: hashlib.sha256(
-                repr(sorted(connection.execute(f"SELECT * FROM {table} WHERE user_id <> ?", (but,)), key=repr)).encode(
-                    "utf-8", "surrogatepass"
-                )
-            ).hexdigest()
-            for table in tables
-        }
-
-
 @contextmanager
 def _tenants(folder: Path, rng: random.Random) -> Iterator[list[_Tenant]]:
     notes = folder / "notes"
@@ -246,7 +229,6 @@ def _tenants(folder: Path, rng: random.Random) -> Iterator[list[_Tenant]]:
             tenant.memory.close()
 
 
-@pytest.mark.sqlite_file("compares the rows of two users in the file")
 @pytest.mark.timeout(3_600)
 @pytest.mark.reliability("S2")
 def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch) -> None:
@@ -264,7 +246,7 @@ def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch
             tenant = rng.choice(tenants)
             others = [other for other in tenants if other is not tenant]
             values = _Values(tenant, others, rng)
-            before = _rows(tmp_path / "memory.db", tenant.user)
+            before = chosen().digests(tmp_path / "memory.db", tenant.user)
             names = []
             for _ in range(BATCH):
                 name, output = _run(tenant, values, next(deck))
@@ -275,6 +257,8 @@ def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch
                 leaked = [other.user for other in others if other.secret in lower]
                 assert leaked == [], f"step {step}: {tenant.user} got by {name} of {leaked}: {output}"
                 tenant.learn(UUID.findall(output), others)
-            assert _rows(tmp_path / "memory.db", tenant.user) == before, f"step {step}: {tenant.user} by {names}"
+            assert chosen().digests(tmp_path / "memory.db", tenant.user) == before, (
+                f"step {step}: {tenant.user} by {names}"
+            )
     assert own > STEPS // 8
     assert {*(operation.name for operation in OPERATIONS), *verbs} <= counts.keys()

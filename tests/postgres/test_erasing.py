@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
-from tests.postgres_server import files_of
+from tests.postgres_server import Server, files_of
 
 from picomem.engine.engine import Engine
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+from picomem.settings import RecallSettings, Settings
 from picomem.store.postgres import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X5", "X11")
@@ -27,7 +32,7 @@ def test_a_purged_text_is_in_no_table_or_index_and_the_purge_says_where_it_may_b
     engine_of("ben").remember("The harbour opens at seven", key="harbour")
     assert len(_holding(tmp_path)) >= 2  # the text, and its words
     purged = engine.purge(everything=True)
-    assert purged.finished and "backups" in purged.out_of_reach
+    assert purged.finished and "its backups" in purged.out_of_reach
     assert _holding(tmp_path) == []
     assert [memory.key for memory in engine_of("ben").memories()] == ["harbour"]
 
@@ -46,3 +51,56 @@ def test_a_purge_waits_for_who_still_reads_what_was_deleted(
     other.close()
     assert engine.purge().finished
     assert _holding(tmp_path) == []
+
+
+def test_a_purge_writes_the_partitions_of_its_user_alone(
+    engine_of: Callable[[str], Engine], address: str, connector: PostgresConnector
+) -> None:
+    for user in ("mia", "ben"):
+        engine_of(user).remember("The harbour opens at seven", key="harbour")
+    before = _files(address)
+    assert engine_of("mia").purge(everything=True).finished
+    changed = {table for table, file in _files(address).items() if file != before[table]}
+    (mine,) = {table.rpartition("_")[2] for table in changed}
+    tables = {table for table in before if table.endswith(f"_{mine}")}
+    assert changed == tables and len(tables) < len(before)
+    connector.maintenance.leave_no_trace(1)
+    assert all(file != before[table] for table, file in _files(address).items())
+
+
+def _files(address: str) -> dict[str, int]:
+    """The number of the file of each table that has rows."""
+    with psycopg.connect(address) as connection:
+        rows = connection.execute(
+            "SELECT relname, pg_relation_filenode(oid) FROM pg_class "
+            "WHERE relnamespace = 'picomem'::regnamespace AND relkind = 'r'"
+        )
+        return dict(rows.fetchall())
+
+
+def test_planted_bytes_are_in_no_file_of_the_server_but_in_the_log_that_the_purge_names(server: Server) -> None:
+    server.ask("ALTER SYSTEM SET wal_recycle TO off")  # so that a file of the log is removed, not kept for later
+    server.ask("SELECT pg_reload_conf()")
+    connector = PostgresConnector(server.new_database(), partitions=2)
+    engine = Runtime(connector, Settings(recall=RecallSettings(embedder="none"))).engine(scope=Scope("mia"))
+    engine.remember(f"The gate code of the harbour is {SECRET}", key="gate")
+    engine.recall(SECRET)
+    server.ask("CHECKPOINT")
+    assert {place.split("/")[0] for place in _places(server)} == {"base", "pg_wal"}
+    purged = engine.purge(everything=True)
+    assert purged.finished
+    (segment,) = re.findall(r"segments up to ([0-9A-F]{24}),", purged.out_of_reach)
+    server.ask("CHECKPOINT")
+    held = _places(server)
+    assert held and all(place.startswith("pg_wal/") and place.removeprefix("pg_wal/") <= segment for place in held)
+    for _ in range(2):  # as the purge says
+        server.ask("SELECT pg_switch_wal()")
+        server.ask("CHECKPOINT")
+    assert _places(server) == []
+    connector.close()
+
+
+def _places(server: Server) -> list[str]:
+    """The files of a server that hold the secret."""
+    files = [path for path in server.data.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(server.data)) for path in files if SECRET.encode() in path.read_bytes())

@@ -80,7 +80,7 @@ def finish(
             left += without_purged(connector, folder, scope.user if everything else "")
         remove_copies()
         left += _exports(connector, scope, make_page, write_again, now, forget=everything)
-        connector.maintenance.leave_no_trace(wait_seconds)
+        connector.maintenance.leave_no_trace(wait_seconds, scope)
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
         lease.give_back(tx)
@@ -108,7 +108,7 @@ def _is_to_be_read(path: Path) -> bool:
     try:
         return is_regular(path) and holds_content(path)
     except InvalidInput:
-        return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
+        return os.access(path, os.F_OK)  # it exists and cannot be read: the scan says so
 
 
 def _exports(

@@ -126,7 +126,7 @@ class Corpus:
         return {term: sum(near[term].values()) if term in near else counts[term] for term in terms}
 
     def vocabulary(self, heads: Collection[str]) -> dict[str, dict[str, int]]:
-        """By each head, the terms that begin with it, and how many documents hold each."""
+        """Return by each head the terms that begin with it, and how many documents hold each."""
         return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
 
     def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
@@ -134,7 +134,7 @@ class Corpus:
         return search.of(self.tx).scores(self.scope, self.source, weights)
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
-        """As `scores`, of all terms together that begin so."""
+        """Do what `scores` does, for all terms together that begin so."""
         return search.of(self.tx).postings(self.scope, self.source, term, prefix=True, weight=weight).scores
 
     def rarity(self, count: int) -> float:
@@ -240,7 +240,7 @@ def _add(matches: WordMatches, term: str, weights: dict[int, float]) -> None:
 
 
 def _slips(where: Corpus, terms: Collection[str], question: Question) -> dict[str, list[tuple[str, float]]]:
-    """By each term that may be a slip, in the question's order, the spellings that stand in for it, with weights."""
+    """Return the spellings that stand in for each term that may be a slip, with weights, in the question's order."""
     vocabulary = where.vocabulary(dict.fromkeys(term[:2] for term in terms))
     slips: dict[str, list[tuple[str, float]]] = {}
     for term in question.terms:

@@ -87,9 +87,10 @@ class Maintenance(Protocol):
         anything."""
         ...
 
-    def leave_no_trace(self, wait_seconds: float) -> None:
+    def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
-        in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
+        in a log. It waits for others who read or write, so long at most. Where only rows of the user of `scope` were
+        deleted, a server writes the partitions of that user alone. Raises Locked, ReadOnly or DiskFull."""
         ...
 
     def copies_out_of_reach(self) -> str:

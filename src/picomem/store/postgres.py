@@ -58,9 +58,15 @@ _MOST_PREPARED = 200  # statements of a connection
 _MOST_IDLE_SECONDS = 600  # of a write, whose lock others wait for: its process or its machine may be gone
 
 _PATH = f"SET LOCAL search_path TO {SCHEMA}"
-_TABLES = (
-    f"SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('{SCHEMA}') "
-    "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
+_OF_USER = (  # whether a partition is one of a user's
+    "satisfies_hash_partition(i.inhparent, (bound.numbers[1])::int, (bound.numbers[2])::int, %(user)s::text)"
+)
+_TABLES = (  # the tables with rows, each with its primary key
+    "SELECT t.relname, k.relname FROM pg_class AS t JOIN pg_index AS x ON x.indrelid = t.oid AND x.indisprimary "
+    "JOIN pg_class AS k ON k.oid = x.indexrelid LEFT JOIN pg_inherits AS i ON i.inhrelid = t.oid "
+    "CROSS JOIN LATERAL (SELECT regexp_match(pg_get_expr(t.relpartbound, t.oid), 'modulus (\\d+), remainder (\\d+)')) "
+    f"AS bound (numbers) WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND t.relkind = 'r' "
+    f"AND (%(user)s::text IS NULL OR t.relispartition AND {_OF_USER}) ORDER BY t.relname"
 )
 _READERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
@@ -144,15 +150,25 @@ class PostgresConnector:
             row = opened.execute(text, {}, None).fetchone()
         return int(row[0]) if row else 0
 
-    def rewrite_tables(self, wait_seconds: float) -> None:
-        """Write every table and its indexes anew, waiting so long at most for each. Raises Locked and DiskFull."""
-        milliseconds = max(1, round(wait_seconds * 1000))
+    def one_row(self, text: str) -> tuple[Any, ...]:
+        """The row that a statement about the database itself gives."""
+        with self._snapshot() as opened:
+            return opened.execute(text, {}, None).fetchone() or ()
+
+    def rewrite_tables(self, wait_seconds: float, user: str | None = None) -> None:
+        """Write the partitions of a user with their indexes anew, or every table, waiting so long at most for each.
+
+        Raises Locked and DiskFull. CLUSTER writes a table anew as VACUUM FULL does, and does so in a transaction: then
+        the time that it waits ends with the transaction, and a pool may stand in front.
+        """
+        limit = f"SET LOCAL lock_timeout = {max(1, round(wait_seconds * 1000))}"
         with self._explained(), psycopg.connect(self._connection_string, autocommit=True) as connection:
-            tables = connection.execute(_TABLES.encode()).fetchall()
+            connection.prepare_threshold = None
+            tables = connection.execute(_TABLES.encode(), {"user": user}).fetchall()
             self._wait_for_readers(connection, wait_seconds)
-            connection.execute(f"SET lock_timeout = {milliseconds}".encode())  # ends with the connection
-            for (table,) in tables:
-                connection.execute(f"VACUUM (FULL, ANALYZE) {SCHEMA}.{table}".encode())
+            for table, key in tables:
+                connection.execute(f"BEGIN; {limit}; CLUSTER {SCHEMA}.{table} USING {key}; COMMIT".encode())
+                connection.execute(f"ANALYZE {SCHEMA}.{table}".encode())
 
     def _wait_for_readers(self, connection: psycopg.Connection[Any], wait_seconds: float) -> None:
         """Wait until nobody reads from a moment before this one: rows that somebody still sees would be kept."""
@@ -205,7 +221,7 @@ class PostgresConnector:
         whose = EVERYONE if user is None else user
         token = postgres_commit.new_token()
         lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
-        wait = round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000)
+        wait = max(1, round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000))  # 0 would wait forever
         limits = f"SET LOCAL lock_timeout = '{wait}ms'; {_IDLE}"
         begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
         with self._explained():

@@ -7,11 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem import errors
+from picomem.records.scope import Scope
 from picomem.store.postgres_dialect import SCHEMA
 
 if TYPE_CHECKING:
     from picomem.store.postgres import PostgresConnector
     from picomem.store.postgres_transaction import PostgresRepair
+
+_LOG = (
+    "SELECT pg_walfile_name(pg_current_wal_lsn()), "
+    "(SELECT ceil(CAST(setting AS float) / 60) FROM pg_settings WHERE name = 'checkpoint_timeout'), "
+    "current_setting('archive_mode') <> 'off', EXISTS (SELECT FROM pg_replication_slots) "
+    "OR (SELECT setting <> '0' FROM pg_settings WHERE name = 'wal_keep_size'), "
+    "(SELECT count(*) FROM pg_stat_replication)"
+)
 
 
 class PostgresMaintenance:
@@ -61,12 +70,22 @@ class PostgresMaintenance:
         """Nothing is kept for a full disk."""
         return False
 
-    def leave_no_trace(self, wait_seconds: float) -> None:
-        """Write every table and its indexes anew, one after the other; the server locks each meanwhile."""
-        self._connector.rewrite_tables(wait_seconds)
+    def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:
+        """Write the partitions of a user, or all tables, and their indexes anew; the server locks each meanwhile."""
+        self._connector.rewrite_tables(wait_seconds, None if scope is None else scope.user)
 
     def copies_out_of_reach(self) -> str:
+        """What of the server still holds what was deleted by now, and until when."""
+        segment, minutes, is_archived, is_kept, replicas = self._connector.one_row(_LOG)
+        others = ["its backups until they are deleted", "the statistics of its planner until they are made anew"]
+        if is_archived:
+            others.append("the archive of its log until that is deleted")
+        if replicas:
+            others.append(f"its replicas ({replicas}) until they have recycled their log")
+        later = ", and later, because wal_keep_size or a replication slot keeps it" if is_kept else ""
         return (
-            "The server's log, its backups and its replicas hold what was purged until they are recycled; picomem sees "
-            "none of them, and examined no file of the server."
+            f"The server's log holds what was purged in the segments up to {segment}, until the server removes or "
+            f"overwrites them; its next two checkpoints free them, at most {minutes:.0f} minutes apart while something "
+            f"is written{later}. What was purged may also be in {', in '.join(others)}. picomem examined no file of "
+            "the server."
         )

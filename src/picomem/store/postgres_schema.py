@@ -36,6 +36,10 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             f"There is no store in {store}; check the address, or make one there with `picomem remember` or "
             "`picomem ingest`."
         )
+    if version < SCHEMA_VERSION and not _may_change(connection):
+        raise errors.ReadOnly(
+            f"{store} is not up to date, and this role does not own it; run picomem once with the role that does."
+        )
     with connection.transaction():
         _execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})")
         version = _version(connection)
@@ -83,6 +87,13 @@ def _partitions(connection: psycopg.Connection) -> int:
     counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
     (count,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
     return int(count)
+
+
+def _may_change(connection: psycopg.Connection) -> bool:
+    """Return whether the role owns the schema, where there is one."""
+    owned = f"SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = '{SCHEMA}'"
+    row = connection.execute(owned.encode()).fetchone()
+    return row is None or bool(row[0])
 
 
 def _make_fresh(connection: psycopg.Connection, partitions: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from picomem import errors
+from picomem.records.scope import Scope
 from picomem.store import ballast, damaged_logs
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
@@ -72,7 +73,7 @@ class SqliteMaintenance:
     def copies_out_of_reach(self) -> str:
         return ""
 
-    def leave_no_trace(self, wait_seconds: float) -> None:
+    def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:  # noqa: ARG002 - of the protocol
         """Merge full text, write the file anew, and empty the log.
 
         `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
