@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.databases import chosen
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -33,4 +35,7 @@ def home(tmp_path: Path) -> Path:
 
 def variables_of(home: Path) -> dict[str, str]:
     """The variables by which a program takes the folder as its user's."""
-    return {"HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+    variables = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data")}
+    if chosen().name != "sqlite":  # which has a file in the data folder
+        variables["PICOMEM_DB"] = chosen().named(home / "data" / "picomem" / "picomem.db")
+    return variables

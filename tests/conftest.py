@@ -142,6 +142,15 @@ def database() -> Database:
     return chosen()
 
 
+@pytest.fixture(autouse=True)
+def _forget_databases(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Drop the stores of a test that lie on a server; files go with the folder of the test."""
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    if folder is not None:
+        chosen().forget(folder)
+
+
 @pytest.fixture
 def clock() -> SteppingClock:
     return SteppingClock()
@@ -168,7 +177,6 @@ def open_engine(db: Path, clock: SteppingClock, database: Database) -> Iterator[
     yield _open
     for engine in opened:
         engine.close()
-    database.forget()
 
 
 @pytest.fixture

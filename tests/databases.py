@@ -11,10 +11,12 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+import picomem
+from picomem.engine.engine import Engine
 from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
 from picomem.store.full_text import holds_the_words
@@ -28,7 +30,8 @@ class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
     differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
     store of that path, and `files(path)` where its bytes are now. `digests(path, user)` has for each table a digest
-    of the rows of all users but one. `forget()` drops what the tests made outside of their folders."""
+    of the rows of all users but one. `forget(folder)` drops what a test made outside of its
+    folder for paths in it."""
 
     name: str
     connect: Callable[[Path], Connector]
@@ -36,7 +39,7 @@ class Database(NamedTuple):
     files: Callable[[Path], list[Path]]
     digests: Callable[[Path, str], dict[str, str]]
     named: Callable[[Path], str] = str
-    forget: Callable[[], None] = lambda: None
+    forget: Callable[[Path], None] = lambda _: None
 
 
 def _on_server(name: str) -> Database:
@@ -86,10 +89,10 @@ def _files(path: Path) -> list[Path]:
     return list(path.parent.glob(f"{path.name}*"))
 
 
-def _forget_postgres() -> None:
+def _forget_postgres(folder: Path) -> None:
     from tests.postgres_server import forget_databases
 
-    forget_databases()
+    forget_databases(folder)
 
 
 DATABASES = {
@@ -119,3 +122,8 @@ def problem(mark: pytest.Mark) -> str:
 def chosen() -> Database:
     """What the fixture `database` gives, for what takes no fixtures: a state machine of Hypothesis."""
     return _chosen
+
+
+def open_memory(path: Path, **options: Any) -> Engine:
+    """`picomem.open` for the store of a path, on the database that the tests run on."""
+    return picomem.open(_chosen.named(path), **options)

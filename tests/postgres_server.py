@@ -114,11 +114,10 @@ def database_in(folder: Path) -> Iterator[str]:
     _run(f"DROP TABLESPACE {name}")
 
 
-def forget_databases() -> None:
-    """Drop the databases of the test that has ended."""
-    while _databases:
-        _, name = _databases.popitem()
-        _run(f"DROP DATABASE {name} WITH (FORCE)")
+def forget_databases(folder: Path) -> None:
+    """Drop the databases that stand for paths in a folder, or for the folder: its test has ended."""
+    for path in [path for path in _databases if folder in (path, *path.parents)]:
+        _run(f"DROP DATABASE {_databases.pop(path)} WITH (FORCE)")
 
 
 def has_programs() -> bool:

@@ -1,4 +1,7 @@
-"""Which tests need the SQLite file: read from their source, with the helpers and fixtures that they use."""
+"""Which tests need the SQLite file: read from their source, with the helpers and fixtures that they use.
+
+`python -m tests.sqlite_needs > docs/sqlite-tests.md` writes the list of those that are marked, with their reasons.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ _OF_EACH_DATABASE = {"tests/databases.py", "tests/sqlite_file.py", "tests/sqlite
 _OF_OTHERS = {
     *("tests/ingest/test_openclaw_database.py", "tests/ingest/test_openclaw.py", "tests/ingest/test_opencode.py"),
     "tests/test_wiring.py",
+    "tests/postgres/test_moving.py",  # on both databases, whichever the other tests run on
 }
 
 
@@ -64,6 +68,40 @@ class _Module:
                         self.parts.setdefault(target.id, []).append(node.value)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
                 self.parts.setdefault(node.target.id, []).append(node.value)
+
+
+class Mark(NamedTuple):
+    """A mark `sqlite_file`: the file, the test, empty for all tests of the file, and the reason."""
+
+    file: str
+    test: str
+    reason: str
+
+
+def marks() -> Iterator[Mark]:
+    """Every mark, by file and in the order in which they stand there."""
+    for path in sorted(TESTS.rglob("test_*.py")):
+        file = path.relative_to(TESTS.parent).as_posix()
+        for node in ast.parse(path.read_text("utf-8")).body:
+            is_test = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == MARKER:
+                    yield Mark(file, node.name if is_test else "", ast.literal_eval(call.args[0]))
+
+
+def render() -> str:
+    """The page with the list."""
+    rows = [f"| `{mark.file}{mark.test and f'::{mark.test}'}` | {mark.reason} |" for mark in marks()]
+    return "\n".join([_PAGE.strip(), "", "| tests | what they do |", "|---|---|", *rows, ""])
+
+
+_PAGE = """
+# Tests that need SQLite's file
+
+The test suite runs on SQLite and on PostgreSQL (`make test`, `make postgres`). These tests run on SQLite alone, because a
+server has no file that they could look at or damage. A line without `::` is about all tests of a module. The list comes
+from the marks in the tests (`python -m tests.sqlite_needs`), and a test keeps it true.
+"""
 
 
 def tests() -> Iterator[Test]:
@@ -138,3 +176,7 @@ def _used(modules: dict[str, _Module], file: str, tree: ast.AST) -> Iterator[tup
                 if place in modules and name in modules[place].parts:
                     yield place, name
                     break
+
+
+if __name__ == "__main__":
+    print(render(), end="")  # noqa: T201 - this is the command

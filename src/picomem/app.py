@@ -124,6 +124,14 @@ def open_runtime(
     return runtime
 
 
+def open_store(name: str, settings: Settings, *, create: bool) -> Connector:
+    """Open a store, a file or the address of a server, or make it. Raises NoStore where there is none and `create` is
+    false, InvalidInput and StoreError."""
+    if paths.is_server(name):
+        return _server_opener(name, settings, create=create)()
+    return _file_opener(paths.database_file(name), create=create, named=True)()
+
+
 def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], Connector]:
     def opened() -> Connector:
         if not create:

@@ -23,6 +23,7 @@ LOG_FORMATS = ("json", "text")
 FACADES = ("server-memory", "anthropic-memory")  # other memory servers, whose tools ours can offer
 KEPT = ("none", "expiring", "all")  # transcripts, as copies
 KEYS_OF_AN_ACCOUNT = ("phone_number_id", "app_secret", "access_token", "verify_token")  # of WhatsApp
+MOST_PARTITIONS = 128  # of a table: all are made in one transaction, and the server keeps a lock on each
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
@@ -51,7 +52,7 @@ class DataSettings:
 
     dir: str = _setting("", "data directory; empty: the platform's default")
     database: str = _setting("", "the store, a file or postgresql://USER@HOST/DATABASE; empty: picomem.db in `dir`")
-    partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store")
+    partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store, 1 to 128")
     user: str = _setting("local", "default user id")
 
     def __repr__(self) -> str:
@@ -340,6 +341,8 @@ class Settings:
                     raise InvalidInput(f"{name}.{key.name} is too large; it must be at most {_MOST:,}.")
                 if type(value) is int and value < least:
                     raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
+        if self.data.partitions > MOST_PARTITIONS:
+            raise InvalidInput(f"data.partitions is {self.data.partitions}; it must be at most {MOST_PARTITIONS}.")
         if self.channels.group_answers not in ("addressed", "always", "never"):
             raise InvalidInput(
                 f"channels.group_answers is “{self.channels.group_answers}”; it must be addressed, always or never."

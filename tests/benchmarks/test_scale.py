@@ -23,4 +23,4 @@ def test_each_store_is_asked_and_written_and_the_tables_name_both(tmp_path: Path
     assert recalls > 0 and writes > 0
     report.throughput.append(Throughput(store=SERVER, clients=1, recalls=recalls, writes=writes))
     assert sum(line.startswith("|") for line in render(report).splitlines()) == 3 * 2 + 6 + 1 + 2
-    forget_databases()
+    forget_databases(tmp_path)

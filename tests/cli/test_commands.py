@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.clean_home import variables_of
 from tests.cli.conftest import Picomem
+from tests.databases import chosen
 
 from picomem import __version__
 from picomem.operations.table import NAMES, operation
@@ -42,7 +44,7 @@ def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
     assert "archived" in picomem("forget", "staging_db_port").out
     assert "Nothing was found" in picomem("recall", "staging port").out
     assert "Healthy" in picomem("doctor").out
-    assert (home / "data" / "picomem" / "picomem.db").exists()
+    assert chosen().files(home / "data" / "picomem" / "picomem.db")
 
 
 def test_ingest_recall_and_show_over_a_transcript(picomem: Picomem, home: Path) -> None:
@@ -161,6 +163,7 @@ def test_python_can_run_the_package_as_a_module(home: Path) -> None:
     assert done.stdout.strip() == f"picomem {__version__}"
 
 
+@pytest.mark.sqlite_file("names files in several ways")
 def test_the_more_specific_way_to_name_the_database_wins(picomem: Picomem, home: Path) -> None:
     config = home / "config.toml"
     config.write_text(f"[data]\ndir = '{home / 'by_file'}'\n")
@@ -208,6 +211,7 @@ def test_every_command_either_makes_a_store_or_is_known_to_need_one() -> None:
     assert {name for name in NAMES if not operation(name).creates} == {arguments[0] for arguments in READING}
 
 
+@pytest.mark.sqlite_file("asks where there is no file yet")
 def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(picomem: Picomem, home: Path) -> None:
     done = picomem("recall", "staging port", "--json")
     assert done.code == 3
@@ -333,6 +337,7 @@ def test_output_to_a_closed_pipe_is_no_error(picomem: Picomem, home: Path) -> No
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 @pytest.mark.requirement("P1")
+@pytest.mark.sqlite_file("looks at the modes of the file")
 def test_the_database_and_its_folder_are_private_under_any_umask(picomem: Picomem, home: Path) -> None:
     old = os.umask(0)
     try:
@@ -353,7 +358,7 @@ def test_the_progress_bar_takes_a_files_name_for_a_name(home: Path) -> None:
         [sys.executable, "-m", "picomem.cli.main", "ingest", str(home / "logs")],
         stdout=subprocess.PIPE,
         stderr=terminal,
-        env={**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TERM": "xterm"},
+        env={**os.environ, **variables_of(home), "TERM": "xterm"},
         check=False,
         timeout=120,
     )

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.clean_home import variables_of
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
-
-from picomem import open as open_memory
+from tests.databases import open_memory
 
 from .conftest import Picomem
 
@@ -38,7 +38,7 @@ def leading_to(server: Server) -> dict[str, str]:
 def start(home: Path, server: Server) -> subprocess.Popen[str]:
     """The program with that model; it runs on while the server holds its request."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
-    env = {**kept, **leading_to(server), "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC"}
+    env = {**kept, **leading_to(server), **variables_of(home), "TZ": "UTC"}
     return subprocess.Popen(
         [sys.executable, "-m", "picomem.cli.main", "consolidate"], env=env, cwd=home, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,

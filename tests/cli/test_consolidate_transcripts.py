@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clean_home import variables_of
 from tests.consolidation.server import Server, answer, completion, running
 from tests.ingest.test_host_summaries import TOLD, claude, written
 
@@ -191,7 +192,7 @@ def test_a_killed_run_goes_on(picomem: Picomem, home: Path, server: Server) -> N
     script.write_text("import sys, time\nopen(sys.argv[1], 'w').close()\ntime.sleep(60)\n")
     command = shlex.join([sys.executable, str(script), str(home / "asked")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
-    home_of = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PICOMEM_RECALL_EMBEDDER": "none"}
+    home_of = {**variables_of(home), "PICOMEM_RECALL_EMBEDDER": "none"}
     process = subprocess.Popen(
         [sys.executable, "-m", "picomem.cli.main", "consolidate"], cwd=home, text=True,
         env={**kept, **home_of, "PICOMEM_MEMORY_CONSOLIDATION_COMMAND": command},

@@ -40,7 +40,10 @@ from picomem.gateway.mcp import INDEX_URI, Tool, UntrustedQuotes, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
-pytestmark = pytest.mark.reliability("fuzz")
+pytestmark = [
+    pytest.mark.reliability("fuzz"),
+    pytest.mark.sqlite_file("puts a copy of the file back before each call"),
+]
 
 PARTS = range(8)  # half of them commands, half tools, so that test processes share the work
 CALLS = 20_000 // len(PARTS)  # of a part

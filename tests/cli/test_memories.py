@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Picomem
+from tests.databases import chosen
 
 from picomem.app import open_engine
 from picomem.clock import DAY, system_clock
@@ -51,8 +52,7 @@ def test_memories_show_when_a_thing_was_said_and_not_when_it_was_read(picomem: P
 def test_expired_memories_can_be_listed(picomem: Picomem, home: Path) -> None:
     picomem("remember", "The lock opens at noon", "--key", "lock")
     earlier = system_clock() - 3 * DAY
-    database = home / "data" / "picomem" / "picomem.db"
-    with open_engine(database, clock=lambda: earlier) as engine:
+    with open_engine(chosen().named(home / "data" / "picomem" / "picomem.db"), clock=lambda: earlier) as engine:
         engine.remember("The ferry is late today", key="ferry", expires=earlier + DAY)
     assert "ferry" not in picomem("memories").out
     listed = picomem("memories", "--archived").out

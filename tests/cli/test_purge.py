@@ -18,6 +18,8 @@ from picomem import open as open_memory
 from ..erasure.planted import OTHER, SESSION, STAYS, found_in, plant
 from .conftest import Picomem
 
+pytestmark = pytest.mark.sqlite_file("copies the file, looks at its bytes and locks it")
+
 DATA = "data/picomem"
 
 
@@ -95,7 +97,6 @@ def test_at_a_terminal_it_asks_and_only_yes_purges(home: Path, stored: Path, ans
     assert (found_in(stored) == {}) is gone
 
 
-@pytest.mark.sqlite_file("holds SQLite's lock on the file")
 @pytest.mark.requirement("X5", "X10")
 def test_beside_a_process_that_reads_it_says_that_it_is_not_finished_and_the_next_run_finishes(
     picomem: Picomem, stored: Path, reader: subprocess.Popen
@@ -159,7 +160,6 @@ main(["purge", "--session", sys.argv[2], "--yes"])
 """
 
 
-@pytest.mark.sqlite_file("holds SQLite's lock on the file")
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize(("module", "name", "committed"), STEPS, ids=[name for _, name, _ in STEPS])
 def test_killed_at_any_step_it_has_done_nothing_or_the_next_run_does_the_rest(

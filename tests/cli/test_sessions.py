@@ -6,6 +6,7 @@ import json
 import socket
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Picomem
 from tests.sessions.test_snapshot import KEY, entry, snapshot
 
@@ -52,6 +53,7 @@ def test_what_is_wrong_is_said_in_a_sentence(picomem: Picomem, home: Path) -> No
     assert picomem("sessions", "--cursor", "x").code == 2
 
 
+@pytest.mark.sqlite_file("the snapshot lies beside the file")
 def test_a_broken_snapshot_in_the_data_directory_is_reported_and_the_command_works(
     picomem: Picomem, home: Path
 ) -> None:

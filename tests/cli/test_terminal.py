@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.clean_home import variables_of
 from tests.cli.model_server import ModelServer, Unended, serving
 
 pty = pytest.importorskip("pty")
@@ -23,12 +24,12 @@ class Terminal:
 
     def __init__(self, home: Path, env: dict[str, str], *arguments: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        full = {**kept, **variables_of(home), "TERM": "xterm", "TZ": "UTC", **env}
         self.seen = ""
         self._decoded = codecs.getincrementaldecoder("utf-8")("replace")
         self.pid, self.file = pty.fork()
         if self.pid == 0:
             os.chdir(home)
-            full = {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TERM": "xterm", "TZ": "UTC", **env}
             os.execve(sys.executable, [sys.executable, "-m", "picomem.cli.main", "chat", *arguments], full)
 
     def until(self, text: str) -> str:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
-from tests.databases import chosen
+from tests.databases import chosen, open_memory
 from tests.forked_program import ForkedProcess, program
 
-from picomem import open as open_memory
 from picomem.engine.authorization import make_token
 
 TIMEOUT = 60
@@ -83,14 +82,14 @@ def made_token(db: Path, *arguments: str) -> dict[str, Any]:
 
 def token_made_here(db: Path, user: str = "local") -> str:
     """The text of a token with the usual permissions, made in this process, which takes no second."""
-    with open_memory(chosen().named(db), user=user, embedder="none") as memory:
+    with open_memory(db, user=user, embedder="none") as memory:
         return make_token(memory, frozenset(), "", None)[1]
 
 
 @contextmanager
 def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """Run `picomem serve` on a free port until the end of the block."""
-    log = db.with_suffix(".log")
+    log = db.parent / f"{db.stem}.log"
     with log.open("w") as errors:
         env = {**environment(db), **variables}
         process = program().start(_serve(db, arguments), env=env, stderr=errors.fileno())
@@ -101,7 +100,7 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
 @contextmanager
 def serving_in_fresh_interpreter(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """As `serving`, but not forked: for how the process of a server begins and ends."""
-    log = db.with_suffix(".log")
+    log = db.parent / f"{db.stem}.log"
     command = [sys.executable, "-m", "picomem", *_serve(db, arguments)]
     with log.open("w") as errors:
         env = {**environment(db), **variables}

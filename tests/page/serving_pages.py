@@ -14,9 +14,9 @@ from typing import Any
 import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from picomem import open as open_memory
 from picomem.engine.authorization import make_sign_in_code
 from picomem.records.caller import OWN_DATA, PURGE
 

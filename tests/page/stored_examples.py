@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from picomem import open as open_memory
+from tests.databases import open_memory
+
 from picomem.operations.table import operation
 
 MEMORIES = (

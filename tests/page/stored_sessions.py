@@ -6,7 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from picomem import open as open_memory
+from tests.databases import open_memory
+
 from picomem.operations.table import operation
 
 BEGIN = datetime(2026, 4, 6, 9, 0, tzinfo=UTC)

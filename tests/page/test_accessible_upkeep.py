@@ -7,17 +7,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.amounts import amount
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 from tests.memory.test_doubts import NEW, OLD
 
-from picomem import open as open_memory
 from picomem.operations.table import operation
 
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, signed_in
 from .test_health_page import fill_jobs_and_spending
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 WINDOWS: tuple[dict[str, Any], ...] = (
     {"viewport": DESKTOP},

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
-from picomem import open as open_memory
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.page.svg_marks import BudgetPart, budget_bar, threshold_bar
@@ -18,8 +18,6 @@ from picomem.page.svg_marks import BudgetPart, budget_bar, threshold_bar
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, signed_in, signed_in_client
 from .stored_sessions import HOSTILE
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 QUESTION = "which database does the billing service use?"
 

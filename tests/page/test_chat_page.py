@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 from tests.cli.model_server import ModelServer, Unended
 from tests.cli.model_server import serving as model_serving
+from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
-from picomem import open as open_memory
 from picomem.operations.sessions import CallView, MessageView
 from picomem.page.chat_view import with_calls
 from picomem.records.session import Channel, NewMessage, Role
@@ -20,8 +20,6 @@ from picomem.records.session import Channel, NewMessage, Role
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, form_code_in, signed_in, signed_in_client
 from .stored_sessions import HOSTILE
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 LONG = "long"  # a user with more conversations and messages than a page shows
 

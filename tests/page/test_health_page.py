@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from picomem import open as open_memory
 from picomem.clock import DAY
 from picomem.engine.authorization import grant
 from picomem.operations.table import operation
@@ -17,8 +17,6 @@ from picomem.records.spend import Spend
 from picomem.store import consolidations, job_rows
 
 from .serving_pages import EVERYTHING, READ_ONLY, form_code_in, signed_in_client
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def fill_jobs_and_spending(pages: Served, user: str) -> None:

@@ -9,15 +9,13 @@ from pathlib import Path
 import httpx2
 import pytest
 from playwright.sync_api import expect
+from tests.databases import chosen, open_memory
 from tests.gateway.serving import Served
 
-from picomem import open as open_memory
 from picomem.engine.engine import Engine
 from picomem.operations.table import operation
 
 from .serving_pages import READ_ONLY, form_code_in, signed_in, signed_in_client
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def run(memory: Engine, name: str, /, **fields: object):
@@ -92,7 +90,9 @@ def test_a_change_has_an_address_with_who_when_why_and_both_texts(pages: Served)
         assert "Prefers <mark>black</mark> tea" in text
         assert "user:one" in text
         assert client.get("/history/01a20000-0000").status_code == 404
-        assert client.get("/history/%00").status_code == 404
+        assert client.get("/history/%00").status_code == (
+            404 if chosen().name == "sqlite" else 400
+        )  # a server takes no NUL
         assert "No change is like that" in client.get("/history?actor=user:nobody").text
         assert "No change is like that" in client.get("/history?until=2020-01-01").text
         assert client.get("/history?since=never").status_code == 400

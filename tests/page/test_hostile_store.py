@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
-from picomem import open as open_memory
 from picomem.light_dataclass import replace
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import memories
 
 from .serving_pages import DESKTOP, PHONE, browser_path, signed_in
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 MARKUP = (
     "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>\"'><b>bold</b>{{7*7}}</textarea>"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from picomem import open as open_memory
 from picomem.errors import Conflict
 from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation
@@ -17,8 +17,6 @@ from picomem.page.memory_view import revision
 
 from .serving_pages import READ_ONLY, browsing, code_for, form_code_in, sign_in, signed_in, signed_in_client
 from .stored_examples import fill_examples
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def test_a_story_by_keyboard_alone(pages: Served) -> None:

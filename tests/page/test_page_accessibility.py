@@ -13,8 +13,6 @@ from picomem.page.view_table import VIEWS
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, browsing, code_for, signed_in
 
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
-
 PATHS = (
     "/",
     "/search?q=which+port+does+staging+use&weak=1",

@@ -11,15 +11,13 @@ from pathlib import Path
 import httpx2
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from picomem import open as open_memory
 from picomem.operations.table import operation
 from picomem.records.caller import OWN_DATA
 
 from .serving_pages import READ_ONLY, form_code_in, signed_in, signed_in_client
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 PLANTED = "zwyxquorvalpuntigam"
 

@@ -8,16 +8,14 @@ from zlib import crc32
 
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 from tests.memory.test_doubts import NEW, OLD
 
-from picomem import open as open_memory
 from picomem.operations.table import operation
 from picomem.page.word_diff import marked_differences
 
 from .serving_pages import OWN_DATA, READ_ONLY, form_code_in, signed_in, signed_in_client
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def remember(pages: Served, user: str, *entries: dict[str, str]) -> None:

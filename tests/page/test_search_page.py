@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 from tests.gateway.serving import Served
 
 from .serving_pages import READ_ONLY, signed_in
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:

@@ -14,10 +14,10 @@ import apsw
 import httpx2
 import pytest
 from playwright.sync_api import expect
+from tests.databases import chosen, open_memory
 from tests.forked_program import program
 from tests.gateway.serving import TIMEOUT, Served, environment, picomem, serving, token
 
-from picomem import open as open_memory
 from picomem.clock import MINUTE
 from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
 from picomem.gateway.server_address import announced, new_server_address, place_beside, running_address
@@ -37,8 +37,6 @@ from .serving_pages import (
 from .serving_pages import (
     sign_in as sign_in_by_link,
 )
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 PATHS = ("/", "/search?q=tea")
 
@@ -97,6 +95,7 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
     assert sign_in(resources, session) is None
 
 
+@pytest.mark.sqlite_file("looks at the rows in the file")
 @pytest.mark.timeout(20)  # a writer waits half a minute for the lock
 def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, db: Path) -> None:
     engine = open_engine(db)
@@ -309,6 +308,7 @@ def test_language_and_colours_are_kept(pages: Served) -> None:
         assert '<html lang="zh" data-theme="dark">' in client.get("/").text
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     with serving(db) as running:
@@ -325,6 +325,7 @@ def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
         assert not place.exists()
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     assert running_address(db) == ""
@@ -345,6 +346,7 @@ def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> Non
         assert running_address(db) == ""
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 @pytest.mark.reliability("S6")
 def test_a_code_goes_to_no_server_but_that_of_the_store(tmp_path: Path, pages: Served) -> None:
     """A server of another store, or any other program, may have the port of one that was killed."""
@@ -362,6 +364,7 @@ def test_a_code_goes_to_no_server_but_that_of_the_store(tmp_path: Path, pages: S
         assert client.get("/proof", params={"challenge": "x" * 129}).status_code == 400
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_stores_that_are_named_in_other_ways_have_files_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -377,6 +380,7 @@ def test_stores_that_are_named_in_other_ways_have_files_of_their_own(
     assert server != place_beside("postgresql://host/other", settings)
 
 
+@pytest.mark.sqlite_file("looks at the files beside the store")
 @pytest.mark.reliability("S6")
 def test_a_link_goes_to_a_terminal_and_into_no_log(tmp_path: Path) -> None:
     """What `picomem serve` prints as a service is kept in a journal, which others may read."""
@@ -440,7 +444,7 @@ def test_another_site_may_link_to_the_sign_in_only(pages: Served) -> None:
 
 def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
-    words = ["--db", str(db), "open", "--json", "--no-browser", "--port", "0", "--no-watch"]
+    words = ["--db", chosen().named(db), "open", "--json", "--no-browser", "--port", "0", "--no-watch"]
     process = program().start(words, env=environment(db))
     try:
         said = json.loads(process.stdout.readline())

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
-from picomem import open as open_memory
 from picomem.operations.table import operation
 from picomem.page.message_catalog import say_in
 from picomem.page.timeline_view import span_of_year
@@ -20,8 +20,6 @@ from picomem.page.year_picture import level, year_picture
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, signed_in, signed_in_client
 from .stored_sessions import fill_sessions
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 DAY = "/timeline?day=2026-04-06"
 

@@ -24,7 +24,7 @@ OpenStore = Callable[..., Engine]
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a new store."""
     yield address_of(tmp_path)
-    forget_databases()
+    forget_databases(tmp_path)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -182,6 +183,15 @@ def _plan(planner: psycopg.Connection, name: str) -> list[str]:
 def test_a_statement_without_its_user_would_touch_every_partition(planner: psycopg.Connection) -> None:
     plan = [row[0] for row in planner.execute("EXPLAIN SELECT * FROM memories WHERE id = 'a'")]
     assert {partition for step in plan for partition in re.findall(r"memories_(\d\d)", step)} == {"00", "01"}
+
+
+def test_the_page_lists_the_statements_that_read_every_partition() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "postgres.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| (`\w+`(?:, `\w+`)*) \|", page.partition("## One partition")[2].partition("\n## ")[0], re.MULTILINE
+    )
+    listed = [name for row in rows for name in re.findall(r"\w+", row)]
+    assert sorted(listed) == sorted(filter(is_of_everyone, STATEMENTS))
 
 
 @pytest.mark.parametrize("name", sorted(filter(is_of_everyone, STATEMENTS)))

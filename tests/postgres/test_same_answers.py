@@ -66,7 +66,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Engi
     yield made
     for engine in made.values():
         engine.close()
-    forget_databases()
+    forget_databases(folder)
 
 
 def _fill(engine: Engine) -> None:

@@ -15,7 +15,7 @@ from picomem.store.postgres import PostgresConnector
 from picomem.store.postgres_schema import prepare
 from picomem.store.postgres_transaction import seeing
 from picomem.store.row_hash import COLUMNS, is_whole, row_hash
-from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS
+from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS, Step
 
 pytestmark = pytest.mark.requirement("X11")
 SEARCH = {"word_postings", "word_totals", "user_locks"}
@@ -86,6 +86,21 @@ def test_a_migrated_store_equals_a_fresh_one_and_its_rows_match_their_hashes(
             names = ", ".join(COLUMNS[table])
             (row,) = opened.execute(f"SELECT {names}, row_hash FROM {table}".encode()).fetchall()
             assert is_whole(table, row)
+
+
+def test_a_table_of_a_later_version_gets_as_many_partitions_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = empty_database()
+    PostgresConnector(address, partitions=3).close()
+    new = "CREATE TABLE parcels (user_id TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (user_id, id)) STRICT;"
+    original = postgres_schema.schema
+    monkeypatch.setattr(postgres_schema, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr(postgres_schema, "STEPS", (*STEPS, Step(("9999",))))
+    monkeypatch.setattr(postgres_schema, "schema", lambda name: new if name == "9999" else original(name))
+    PostgresConnector(address, partitions=PARTITIONS).close()
+    with psycopg.connect(address) as opened:
+        counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
+        counts = [opened.execute(counted, (f"picomem.{table}",)).fetchone() for table in ("memories", "parcels")]
+    assert counts == [(3,), (3,)]
 
 
 def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...]) -> None:

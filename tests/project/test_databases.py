@@ -13,6 +13,12 @@ def test_what_needs_the_sqlite_file_is_marked() -> None:
     assert unmarked == []
 
 
+@pytest.mark.requirement("X11")
+def test_the_page_of_what_runs_on_sqlite_alone_is_the_one_that_the_marks_render() -> None:
+    page = (sqlite_needs.TESTS.parent / "docs" / "sqlite-tests.md").read_text("utf-8")
+    assert page == sqlite_needs.render()
+
+
 def test_the_mark_takes_a_reason() -> None:
     mark = pytest.mark.sqlite_file
     assert problem(mark("flips bits of the file").mark) == ""

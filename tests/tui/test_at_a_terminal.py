@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.clean_home import variables_of
 from tests.cli.conftest import Picomem
 
 pty = pytest.importorskip("pty")
@@ -29,7 +30,7 @@ _LAST_SEQUENCES = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 @pytest.fixture
 def environment(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PICOMEM_", "TMUX", "NO_COLOR"))}
-    own = {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC", "OLLAMA_HOST": "127.0.0.1:1"}
+    own = {**variables_of(home), "TZ": "UTC", "OLLAMA_HOST": "127.0.0.1:1"}
     return {**kept, **own, "TERM": "xterm-256color", "PICOMEM_RECALL_EMBEDDER": "none", "LANG": "C.UTF-8"}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import asdict
-from picomem.paths import database_file, named_path, private_umask
+from picomem.paths import database_file, is_server, named_path, private_umask
 from picomem.text.inert_text import for_terminal, one_line
 
 if TYPE_CHECKING:
@@ -66,12 +66,15 @@ def _question_sets(chosen: argparse.Namespace) -> tuple[QualityReport, str]:
         raise InvalidInput("Sets are asked with one embedder; --compare is for --questions.")
     if not chosen.files:
         raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
+    if chosen.db and not is_server(chosen.db):
+        raise InvalidInput("Sets are measured in files of their own; leave out --db, or name a server for them.")
     report = quality.run(
         [named_path(file) for file in chosen.files],
         ks=numbers_of("5,10" if chosen.k is None else chosen.k, "--k"),
         jobs=1 if chosen.jobs is None else chosen.jobs,
         every=1 if chosen.every is None else chosen.every,
         embedder=(chosen.embedder or ["static"])[0],
+        server=chosen.db or "",
         progress=lambda state: show_progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
     )
     return report, quality.render_markdown(report) if chosen.markdown else quality.render(report)

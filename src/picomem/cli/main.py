@@ -1,8 +1,9 @@
 """The command line: `picomem COMMAND …`.
 
 Every operation of the table is a command, rendered from its request. `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `bench`, `completion` and `help` are separate commands. A command loads only the modules that it needs,
-because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole recall.)
+`mcp`, `serve`, `move`, `bench`, `completion` and `help` are separate commands. A command loads only the modules that it
+needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
+recall.)
 
 Results go to stdout, everything else to stderr. With `--json`, stdout holds one JSON document, also for an error. Exit
 codes are those of errors.py; 130 after an interrupt.
@@ -48,6 +49,11 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "look",
         "Open the web page in the browser, signed in; starts the server where none runs.",
         "picomem open",
+    ),
+    "move": (
+        "maintain",
+        "Copy users from one store to another, each a file or on a server.",
+        "picomem move ~/memory.db postgresql://picomem@db.example/memory --user ann",
     ),
     "bench": (
         "maintain",
@@ -211,6 +217,10 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.open_page import run_open
 
         return run_open(chosen)
+    if name == "move":
+        from picomem.cli.move import run_move
+
+        return run_move(chosen)
     if name == "bench":
         from picomem.cli.bench import run_bench
 
@@ -340,6 +350,10 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.bench import add_bench
 
         add_bench(added, late)
+    elif name == "move":
+        from picomem.cli.move import add_move
+
+        add_move(added)
     elif name == "chat":
         from picomem.cli.chat import add_chat
 

@@ -12,18 +12,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
+from picomem.app import open_store
 from picomem.errors import InvalidInput
 from picomem.evaluation import metrics
 from picomem.evaluation.cases import Case, read_cases, set_name
 from picomem.evaluation.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered
 from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
 from picomem.evaluation.tables import markdown, plain, share
-from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, UNITS, RecallWay, Trial, TrialOutcome, try_case
+from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, TRIAL_USERS, UNITS, RecallWay, Trial, TrialOutcome, try_case
 from picomem.light_dataclass import dataclass
+from picomem.settings import load
+from picomem.store import users
 
 ALL_TYPES = "all"
 MOST = 1_000  # depths, jobs and parts of a set
@@ -78,8 +82,10 @@ class SetQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReport:
-    """`dataclasses.asdict` of it can be written as JSON. Of the cases of a set, one in `every` was tried."""
+    """`dataclasses.asdict` of it can be written as JSON. Of the cases of a set, one in `every` was tried. `server` is
+    the store on a server in which they were; empty where each had a file."""
 
+    server: str
     embedder: str
     every: int
     ks: tuple[int, ...]
@@ -102,40 +108,62 @@ def run(
     jobs: int = 1,
     embedder: str = "static",
     every: int = 1,
+    server: str = "",
 ) -> QualityReport:
     """Measure on these sets (see cases.py), one after the other.
 
     `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` is one as
     `recall.embedder` names it. Of each set the first case is tried and then every `every`-th: what would take a day
-    can be measured on the same part by anybody. Raises NotFound or InvalidInput for a file that is no set, and for
+    can be measured on the same part by anybody. `server` is the address of a store in which each case becomes a user,
+    whose rows stay; it may hold nothing else. Raises NotFound or InvalidInput for a file that is no set, and for
     depths, jobs or a part below 1.
     """
     if not ks or min(*ks, jobs, every) < 1:
         raise InvalidInput("The depths, the number of jobs and the part of the cases are whole numbers from 1.")
     if max(*ks, jobs, every) > MOST:
         raise InvalidInput(f"The depths, the number of jobs and the part of the cases are at most {MOST:,}.")
+    place = _server_for_trials(server) if server else ""
     ks = tuple(sorted(set(ks)))
     depth = max(*ks, metrics.DEPTH)
     sets = [
-        _quality(set_name(path), tried(islice(read_cases(path), 0, None, every), depth, embedder, jobs), ks, progress)
+        _quality(
+            set_name(path),
+            tried(islice(read_cases(path), 0, None, every), depth, embedder, jobs, server=server),
+            ks,
+            progress,
+        )
         for path in files
     ]
-    return QualityReport(embedder=embedder, every=every, ks=ks, sets=tuple(sets))
+    return QualityReport(server=place, embedder=embedder, every=every, ks=ks, sets=tuple(sets))
+
+
+def _server_for_trials(address: str) -> str:
+    """The name of a store on a server that holds nothing but trials. Raises InvalidInput for another one."""
+    with closing(open_store(address, load(), create=True)) as store, store.read() as tx:
+        if any(not user.startswith(TRIAL_USERS) for user in users.ids(tx)):
+            raise InvalidInput(f"{store.name} holds the memory of users; name a database that is made for measuring.")
+        return store.name
 
 
 def tried(
-    cases: Iterable[Case], depth: int, embedder: str, jobs: int, others: Mapping[str, RecallWay] | None = None
+    cases: Iterable[Case],
+    depth: int,
+    embedder: str,
+    jobs: int,
+    others: Mapping[str, RecallWay] | None = None,
+    *,
+    server: str = "",
 ) -> Iterator[Trial]:
     """The trials (see try_case), in the order of the cases, however many processes work on them."""
     if jobs == 1:
         for case in cases:
-            yield try_case(case, depth, embedder, others=others)
+            yield try_case(case, depth, embedder, others=others, server=server)
         return
     # A fresh interpreter for each process: a forked one would share the parent's database and threads.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting: deque[Future[Trial]] = deque()
         for case in cases:
-            waiting.append(pool.submit(try_case, case, depth, embedder, others=others))
+            waiting.append(pool.submit(try_case, case, depth, embedder, others=others, server=server))
             if len(waiting) > jobs * _AHEAD:
                 yield waiting.popleft().result()
         while waiting:
@@ -198,7 +226,7 @@ def render(report: QualityReport) -> str:
 def _rendered(quality: SetQuality, report: QualityReport) -> str:
     heading = (
         f"{_part(quality, report)}: {quality.cases} cases, {quality.questions} questions, {quality.turns} turns; "
-        f"embedder {report.embedder}\n"
+        f"embedder {report.embedder}{report.server and f'; on {report.server}'}\n"
         f"  {quality.turns_per_hit:.2f} turns per hit; recall {quality.recall_ms:.1f} ms, "
         f"FTS5 {quality.fts5_ms:.2f} ms ({quality.time_ratio:.1f} times); "
         f"ingest {quality.ingest_turns_per_second:.0f} turns/s"

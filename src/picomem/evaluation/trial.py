@@ -1,9 +1,10 @@
 """One case of a test set, tried: its sessions through the real ingest, its questions through the real recall, and
 beside them the same text and the same questions through plain FTS5.
 
-A case gets a store of its own in a temporary folder. A session becomes a transcript in the `plain` format. A turn is
-written with its number in the session as its id: so an id that occurs in two sessions is no repetition, and the
-reader, asked again, says which of its turns stands for which of the case's (it leaves out what holds no words).
+A case gets a store of its own in a temporary folder, or a user of its own in a store on a server. A session becomes a
+transcript in the `plain` format. A turn is written with its number in the session as its id: so an id that occurs in
+two sessions is no repetition, and the reader, asked again, says which of its turns stands for which of the case's (it
+leaves out what holds no words).
 
 Where the haystack grows between the questions (`n_visible`), both systems are given the new sessions before the next
 question, so that neither has seen what is yet to come.
@@ -31,6 +32,7 @@ from picomem.models.embedder import Embedder
 from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit, Signs
+from picomem.records.ids import new_id
 from picomem.settings import RecallSettings, Settings, load
 from picomem.store.fts5_baseline import Fts5
 
@@ -38,6 +40,7 @@ SYSTEMS = ("picomem", "fts5")
 DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get
 UNITS = ("session", "turn")
 JUDGES = ("picomem", "fts5 session", "fts5 turn")  # recall's confidence; the score of the best session, and turn
+TRIAL_USERS = "trial-"  # what the names of the users on a server begin with
 _FORMAT = "plain"
 _NOW = parse_iso("2026-01-01")  # the engine's clock, and the time of asking where a case names none
 _UNBOUNDED = 1_000_000_000  # a token budget that cuts nothing: the ranking is what is measured
@@ -87,16 +90,23 @@ class Trial:
 
 
 def try_case(
-    case: Case, depth: int, embedder: str = "static", *, others: Mapping[str, RecallWay] | None = None
+    case: Case,
+    depth: int,
+    embedder: str = "static",
+    *,
+    others: Mapping[str, RecallWay] | None = None,
+    server: str = "",
 ) -> Trial:
     """Ask a case's questions of both systems, looking at the first `depth` sessions or turns of each answer.
 
     `embedder` is one as `recall.embedder` names it. `others` are further ways of recall over the same store, each a
-    system by its name. Raises IncompleteIngest when a session cannot be read, or its vectors cannot be made.
+    system by its name. `server` is the address of a store, in which the rows of the case stay; without one
+    the case has a file, which is deleted. Raises IncompleteIngest when a session cannot be read, or its vectors cannot
+    be made.
     """
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
         haystack = _Haystack(
-            Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay(embedder)} | dict(others or {})
+            Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay(embedder)} | dict(others or {}), server
         )
         try:
             outcomes = tuple(haystack.ask(question) for question in case.questions)
@@ -117,7 +127,7 @@ class JudgedAnswer:
 def judge_case(case: Case, depth: int) -> Iterator[JudgedAnswer]:
     """Ask a case's questions of recall alone: is some of the gold among the first `depth`? Raises as `try_case`."""
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
-        haystack = _Haystack(Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay()})
+        haystack = _Haystack(Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay()}, "")
         try:
             for question in case.questions:
                 yield haystack.judge(question)
@@ -128,11 +138,13 @@ def judge_case(case: Case, depth: int) -> Iterator[JudgedAnswer]:
 class _Haystack:
     """A case's sessions, as far as they exist by now, in both systems."""
 
-    def __init__(self, folder: Path, case: Case, depth: int, ways: Mapping[str, RecallWay]) -> None:
+    def __init__(self, folder: Path, case: Case, depth: int, ways: Mapping[str, RecallWay], server: str) -> None:
         settings = Settings(recall=RecallSettings(timezone="UTC"))
+        user = f"{TRIAL_USERS}{new_id()}" if server else None
         self._engines = {
             name: open_engine(
-                folder / "memory.db",
+                server or folder / "memory.db",
+                user=user,
                 settings=settings,
                 embedder=_embedder(way.embedder),
                 clock=lambda: _NOW,

@@ -43,6 +43,8 @@ _OTHERS = """## Other commands
   `picomem://index`.
 - `picomem serve [--host ADDRESS] [--port PORT]` serves every operation over HTTP, JSON-RPC and MCP; see
   [the server](gateway.md), also for the codes of its own errors.
+- `picomem move FROM TO [--user ID] [--dry-run]` copies all users, or one, from one store to another, each a
+  file or on a server; see [PostgreSQL](postgres.md#moving-a-store).
 - `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
   `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
   [benchmarks](benchmarks.md).

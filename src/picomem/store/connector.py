@@ -50,6 +50,10 @@ class Maintenance(Protocol):
     has nothing to give, and `leave_no_trace` rewrites the tables alone.
     """
 
+    def place(self) -> str:
+        """The same text for the same database, by whatever name it was opened."""
+        ...
+
     def size(self) -> int:
         """Bytes on disk."""
         ...

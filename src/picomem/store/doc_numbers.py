@@ -15,6 +15,7 @@ from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 
 _RANGE_BITS = 32
+_FIRST_DOCS = ("first_memory_doc", "first_episode_doc", "first_note_doc")
 _LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
 
 
@@ -60,6 +61,22 @@ def highest_taken(tx: Transaction, scope: Scope) -> int:
     """The highest number that a row of a user has."""
     rows = (sql(tx).one(name, user=scope.user) for name in _LAST_DOCS)
     return max((row[0] for row in rows if row and isinstance(row[0], int)), default=0)
+
+
+def lowest_taken(tx: Transaction, scope: Scope) -> int:
+    """The lowest number that a row of a user has; 0 where there is none."""
+    rows = (sql(tx).one(name, user=scope.user) for name in _FIRST_DOCS)
+    return min((row[0] for row in rows if row and isinstance(row[0], int)), default=0)
+
+
+def shift(tx: Transaction, lowest: int) -> int:
+    """What the numbers of a user who comes from another store are raised by (or lowered), so that they lie in ranges
+    that nobody has. `lowest` is the lowest of them."""
+    (highest,) = sql(tx).one("highest_doc_of_all") or (None,)
+    taken = max(highest or 0, meta.docs_before_ranges(tx))
+    free = next_range(taken) if taken else 0
+    first = lowest >> _RANGE_BITS << _RANGE_BITS
+    return 0 if first >= free else free - first
 
 
 def next_range(highest: int) -> int:

@@ -1,4 +1,5 @@
-"""Entries about the file itself: one text by name. After the file was created, only a repair writes to them."""
+"""Entries about the store itself: one text by name. After the store was created, only a repair writes to them, and a
+move into an empty store."""
 
 from __future__ import annotations
 

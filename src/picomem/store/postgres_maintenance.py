@@ -29,6 +29,11 @@ class PostgresMaintenance:
     def __init__(self, connector: PostgresConnector) -> None:
         self._connector = connector
 
+    def place(self) -> str:
+        """The database, and the moment at which its server was started."""
+        with self._connector.examine() as tx:
+            return str(tx.rows_of("SELECT current_database(), CAST(pg_postmaster_start_time() AS text)", {})[0])
+
     def size(self) -> int:
         """Bytes of the tables and indexes."""
         return self._connector.one_number(

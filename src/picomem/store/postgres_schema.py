@@ -51,6 +51,7 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
         if version == 0:
             _make_fresh(connection, partitions)
             version = FRESH_VERSION
+        partitions = _partitions(connection)
         _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
         for step in STEPS[version:]:
             for name in step.files:
@@ -79,6 +80,13 @@ def _version(connection: psycopg.Connection) -> int:
         return 0
     row = connection.execute(f"SELECT value FROM {SCHEMA}.meta WHERE name = %s", (_VERSION,)).fetchone()
     return int(row[0]) if row else 0
+
+
+def _partitions(connection: psycopg.Connection) -> int:
+    """How many partitions the tables have, whatever the settings say by now."""
+    counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
+    (count,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
+    return int(count)
 
 
 def _may_change(connection: psycopg.Connection) -> bool:

@@ -103,7 +103,7 @@ class PostgresTransaction(Transaction):
     def run(self, name: str, /, **values: object) -> int:
         self._refuse_others(name, values)
         if (written := hashed_write(name, DATABASE)) is not None:
-            return write(written, statement(name, DATABASE), values, self._rows, self._run)
+            return write(written, statement(name, DATABASE), values, self.rows_of, self._run)
         return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).rowcount
 
     def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
@@ -116,6 +116,17 @@ class PostgresTransaction(Transaction):
         for whose, several in of_user.items():
             self._opened.execute_many(statement(name, DATABASE), several, whose)
 
+    def rows_of(self, text: str, values: Mapping[str, object], /) -> list[Row]:
+        return self._opened.execute(text, values, _owner(values)).fetchall()
+
+    def put_rows(self, text: str, rows: list[Mapping[str, object]], /) -> None:
+        if rows:
+            self._opened.execute_many(text, rows, _owner(rows[0]))
+
+    def doc_shift(self, lowest: int, /) -> int:  # noqa: ARG002 - of the protocol
+        """None, for the numbers of documents are each user's own."""
+        return 0
+
     def next_docs(self, scope: Scope, count: int = 1) -> int:
         return doc_numbers.take(self, scope, count, with_ranges=False)
 
@@ -125,9 +136,6 @@ class PostgresTransaction(Transaction):
     def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
         if self._user is not None and values.get("user", self._user) != self._user:
             raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
-
-    def _rows(self, text: str, values: Mapping[str, object]) -> list[Row]:
-        return self._opened.execute(text, values, _owner(values)).fetchall()
 
     def _run(self, text: str, values: Mapping[str, object]) -> int:
         return self._opened.execute(text, values, _owner(values)).rowcount

@@ -63,6 +63,22 @@ class Repairs(Statements, Protocol):
         ...
 
 
+class TableRows(Protocol):
+    """Whole tables of a user, for a move: the statements are made from the schema (user_tables.py)."""
+
+    def rows_of(self, text: str, values: Mapping[str, object], /) -> list[Row]:
+        """The rows of a statement that reads."""
+        ...
+
+    def put_rows(self, text: str, rows: list[Mapping[str, object]], /) -> None:
+        """Run a statement that stores a row, once for each of the rows, whose hashes are among their values."""
+        ...
+
+    def doc_shift(self, lowest: int, /) -> int:
+        """What the numbers of documents from `lowest` on are to be raised by, so that no other user has them."""
+        ...
+
+
 def sql(tx: Transaction) -> Statements:
     """The statements of a transaction."""
     return cast(Statements, tx)
@@ -71,3 +87,8 @@ def sql(tx: Transaction) -> Statements:
 def repairs(tx: RepairTransaction) -> Repairs:
     """The operations for a repair."""
     return cast(Repairs, tx)
+
+
+def table_rows(tx: Transaction) -> TableRows:
+    """The operations on whole tables of a user."""
+    return cast(TableRows, tx)

@@ -27,6 +27,10 @@ class SqliteMaintenance:
         self._connector = connector
         self._path = connector.path
 
+    def place(self) -> str:
+        status = self._path.stat()
+        return f"{status.st_dev} {status.st_ino}"
+
     def size(self) -> int:
         return self._path.stat().st_size + self._connector.log_size()
 

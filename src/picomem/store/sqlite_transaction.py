@@ -32,31 +32,43 @@ class SqliteTransaction(Transaction):
 
     def all(self, name: str, /, **values: object) -> list[Row]:
         self._refuse_others(name, values)
-        return self._rows(statement(name), values)
+        return self.rows_of(statement(name), values)
 
     def one(self, name: str, /, **values: object) -> Row | None:
         self._refuse_others(name, values)
         try:
             return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
         except UnicodeDecodeError:
-            return next(iter(self._rows(statement(name), values)), None)
+            return next(iter(self.rows_of(statement(name), values)), None)
         except apsw.Error as error:
             raise translation(error, self._path) from error
 
     def run(self, name: str, /, **values: object) -> int:
         self._refuse_others(name, values)
         if (written := hashed_write(name)) is not None:
-            return write(written, statement(name), values, self._rows, self._run)
+            return write(written, statement(name), values, self.rows_of, self._run)
         return self._run(statement(name), values)
 
     def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
         written = hashed_write(name)
         if self._user is not None:
             rows = self._own_rows(name, rows)
+        self.put_rows(statement(name), rows if written is None else map(written.with_hash, rows))
+
+    def rows_of(self, text: str, values: Mapping[str, object], /) -> list[Row]:
         try:
-            self._connection.executemany(statement(name), rows if written is None else map(written.with_hash, rows))  # type: ignore[arg-type]
+            return rows_of(self._connection, text, values)
         except apsw.Error as error:
             raise translation(error, self._path) from error
+
+    def put_rows(self, text: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        try:
+            self._connection.executemany(text, rows)  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def doc_shift(self, lowest: int, /) -> int:
+        return doc_numbers.shift(self, lowest)
 
     def next_docs(self, scope: Scope, count: int = 1) -> int:
         return doc_numbers.take(self, scope, count)
@@ -96,12 +108,6 @@ class SqliteTransaction(Transaction):
     def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
         if self._user is not None and values.get("user", self._user) != self._user:
             raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
-
-    def _rows(self, sql: str, values: Mapping[str, object]) -> list[Row]:
-        try:
-            return rows_of(self._connection, sql, values)
-        except apsw.Error as error:
-            raise translation(error, self._path) from error
 
     def _run(self, sql: str, values: Mapping[str, object]) -> int:
         try:

@@ -15,6 +15,15 @@ SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user ORD
 SELECT day, model, calls, input_tokens, output_tokens, user_id, row_hash FROM spending
 WHERE user_id = :user ORDER BY day, model
 
+-- name: first_memory_doc
+SELECT min(doc) FROM memories WHERE user_id = :user
+
+-- name: first_episode_doc
+SELECT min(doc) FROM episodes WHERE user_id = :user
+
+-- name: first_note_doc
+SELECT min(doc) FROM note_sections WHERE user_id = :user
+
 -- name: last_memory_doc
 SELECT max(doc) FROM memories WHERE user_id = :user
 
