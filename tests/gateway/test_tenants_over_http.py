@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from tests.amounts import amount
 from tests.databases import chosen
-from tests.operations.test_tenants import BATCH, UUID, _rows, _tenants, _Values
+from tests.operations.test_tenants import BATCH, UUID, _tenants, _Values
 
 from picomem.app import open_runtime, operations
 from picomem.engine.authorization import make_token
@@ -33,7 +33,6 @@ SERVED = [
 ]
 
 
-@pytest.mark.sqlite_file("compares the rows of two users in the file")
 @pytest.mark.timeout(3_600)
 @pytest.mark.requirement("P8")
 @pytest.mark.reliability("S2")
@@ -66,7 +65,7 @@ def test_no_user_gets_or_changes_anything_of_another_over_http(tmp_path: Path, m
                     tenant = rng.choice(tenants)
                     others = [other for other in tenants if other is not tenant]
                     values = _Values(tenant, others, rng)
-                    before = _rows(store, tenant.user)
+                    before = chosen().digests(store, tenant.user)
                     for _ in range(BATCH):
                         operation = rng.choice(SERVED)
                         request, known = values.request(operation), WireParameters(operation)._known
@@ -91,7 +90,7 @@ def test_no_user_gets_or_changes_anything_of_another_over_http(tmp_path: Path, m
                     planned = await ask(other.user, "purge", {"older_than": 1, "dry_run": True})
                     stolen = {"older_than": 1, "confirmation": planned.json().get("confirmation") or "x"}
                     assert (await ask(tenant.user, "purge", stolen)).status_code in (400, 409)
-                    assert _rows(store, tenant.user) == before, f"step {step}: {tenant.user}"
+                    assert chosen().digests(store, tenant.user) == before, f"step {step}: {tenant.user}"
 
     with _tenants(tmp_path, rng) as tenants:
         anyio.run(walked, tenants)
