@@ -1,4 +1,4 @@
-"""The one place that wires: a runtime from settings, database, embedder and clock, and an engine from the runtime."""
+"""The composition root: makes a runtime from settings, database, embedder and clock, and an engine from the runtime."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def check_exists(database: Path, *, named: bool) -> None:
             "`picomem remember TEXT` stores a statement."
         ) from None
     except OSError:
-        return  # whoever opens it will say it better
+        return  # opening it gives a better message
 
 
 def _connector(name: str, opened: Callable[[], Connector], *, late: bool, without_store: bool) -> Connector:
@@ -215,7 +215,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 
 def _lexicon() -> Lexicon:
-    """What words mean. Who wants no vectors wants no numpy either, which it needs."""
+    """Return the lexicon; None without vectors, because the lexicon needs numpy."""
     from picomem.models.static_words import Lexicon
 
     return Lexicon()

@@ -1,4 +1,4 @@
-"""Before compaction: the agent may store what should last before its messages are cut from the prompt.
+"""Before compaction: lets the agent store what should be kept before its messages are cut from the prompt.
 
 The agent loop calls `flush` when a conversation is about to be summarised for its size. It passes `ask`, which gives
 the agent one silent turn with its memory tools and returns its final text. Nothing depends on the outcome: every

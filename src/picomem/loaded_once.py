@@ -1,6 +1,6 @@
-"""`functools.cache` for what is large and takes no arguments: threads that ask at once share one load.
+"""`functools.cache` for a large value without arguments: threads that ask at the same time share one load.
 
-Without the lock each thread of a server that answers its first requests loads its own copy of the tokenizer, 25 MB.
+Without the lock, each thread of a server that answers its first requests loads its own copy of the tokenizer, 25 MB.
 """
 
 from __future__ import annotations

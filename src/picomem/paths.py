@@ -1,7 +1,7 @@
-"""Where picomem keeps its files, how private they are (folders 0700, files 0600), and how named files are opened.
+"""The locations of picomem's files, their modes (folders 0700, files 0600), and the safe opening of named files.
 
 Every file that a user or a setting names is opened by `open_regular` or read by `read_regular`: regular files only, so
-that no device is read without end and no pipe is waited for.
+that reading never blocks on a pipe or continues for ever on a device.
 """
 
 from __future__ import annotations
@@ -216,7 +216,8 @@ def open_databases() -> list[Path]:
 
 
 def open_database_suffix(path: Path) -> str | None:
-    """Which file of a database that this process has open a path leads to: one of the endings given to `hold_database`.
+    """Return which file of a database that this process has open a path leads to: one of the endings given to
+    `hold_database`.
 
     None where it leads to none of them. Raises InvalidInput where that cannot be told.
     """
@@ -292,7 +293,7 @@ def _check_regular(path: Path, status: os.stat_result) -> None:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Why a path could not be used, as the end of a sentence."""
+    """Return why a path could not be used, as the end of a sentence."""
     if not isinstance(error, OSError):  # NUL, or a character that no file name can hold
         return "no file can have such a name"
     if error.errno == errno.ENAMETOOLONG:

@@ -14,7 +14,6 @@ from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
 from picomem.errors import Forbidden
 from picomem.recall.weights import WEIGHTS, Weights
-from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.settings import Settings
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from picomem.errors import EmbedderFailed
     from picomem.models.embedder import Embedder
     from picomem.models.static_words import Lexicon
+    from picomem.records.access_token import Credential
 
 
 class Runtime:

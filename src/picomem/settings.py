@@ -1,10 +1,11 @@
-"""Settings: one TOML file, environment variables over it, and an option of a command over both.
+"""Settings: one TOML file, overridden by environment variables, overridden by the options of a command.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
 variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
-variable are written as in `PATH`. An unknown key or a value of the wrong kind is an error that says what was meant.
+variable are written as in `PATH`. An unknown key or a value of the wrong type is an error that suggests the right one.
 
-Standard dataclasses and `tomllib` do it: pydantic-settings would cost each command, a hook's among them, 170 ms.
+This uses standard dataclasses and `tomllib`, because pydantic-settings would cost each command, including those of
+hooks, 170 ms.
 """
 
 from __future__ import annotations
@@ -228,9 +229,9 @@ class ServerSettings:
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
-    farewell_secs: int = _setting(10, "seconds to finish what was begun when the server is told to end")
+    farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
     sockets: int = _setting(64, "maximum number of web sockets of one token")
-    connections: int = _setting(512, "maximum number of connections, whoever has them")
+    connections: int = _setting(512, "maximum number of connections, over all callers")
     head_secs: int = _setting(10, "seconds in which the line and the headers of a request must have come")
     body_secs: int = _setting(20, "seconds in which the body of a request must have come")
     log_format: str = _setting("json", '"json" (a JSON object a line) or "text"')

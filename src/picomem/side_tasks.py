@@ -1,4 +1,4 @@
-"""Tasks beside a block of code, which end with the block."""
+"""Background tasks of a block of code, which end with the block."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 import picomem
 from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
-from picomem.distillation import consolidate_due
+from picomem.consolidation_runner import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.records.scope import Scope

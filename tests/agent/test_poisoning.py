@@ -11,7 +11,7 @@ from pydantic_ai import Agent
 from tests.agent.conftest import Script, contents
 
 from picomem.agent import MemoryCapability, PicoBot
-from picomem.distillation import consolidate
+from picomem.consolidation_runner import consolidate
 from picomem.engine.engine import Engine
 from picomem.models.extractive_generator import ExtractiveGenerator
 

@@ -15,7 +15,7 @@ from tests.cli.model_server import ModelServer, serving
 
 from picomem.agent import turns
 from picomem.channels.account import Delivery, SendOutcome, parts_of
-from picomem.channels.answering import NO_ANSWER, News, answer_waiting
+from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
 from picomem.clock import SECOND
 from picomem.engine.agent_support import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
@@ -51,7 +51,7 @@ class World:
     def __init__(self, runtime: Runtime, clock: list[int], model: ModelServer) -> None:
         self.runtime, self.clock, self.model, self.account = runtime, clock, model, Account()
         self.log = ChannelLog(runtime.engine())
-        self.news = News()
+        self.news = WorkSignal()
 
     def receive(self, text: str, native_id: str = "wamid.1", **further: object) -> ChannelMessage:
         incoming = Incoming(

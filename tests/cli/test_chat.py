@@ -106,7 +106,7 @@ def test_a_store_that_cannot_be_opened_is_said_once_and_the_talk_goes_on(
     assert "tools" not in server.asked[0]
     assert broken.read_bytes() == b"this is no database" * 1_000
     refused = picomem("chat", "Hello?", "--db", str(broken), "--session", "01a2", env=server.env)
-    assert refused.code == 2 and "cannot be gone on with" in refused.err
+    assert refused.code == 2 and "cannot be continued" in refused.err
 
 
 def test_a_model_that_fails_is_one_sentence_and_an_exit_code(picomem: Picomem, server: ModelServer) -> None:

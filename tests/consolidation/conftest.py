@@ -11,8 +11,8 @@ import pytest
 from tests.conftest import SteppingClock
 from tests.databases import Database
 
-from picomem import distillation
-from picomem.distillation import Consolidated
+from picomem import consolidation_runner
+from picomem.consolidation_runner import Consolidated
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import CallBudget, Fact, Generator, Material, Proposal
@@ -106,7 +106,7 @@ def begun(memory: Engine, *messages: NewMessage) -> Session:
 
 def consolidate(memory: Engine, generator: Generator, session: str, **options: bool) -> Consolidated:
     async def run() -> Consolidated:
-        return await distillation.consolidate(memory, generator, session, **options)
+        return await consolidation_runner.consolidate(memory, generator, session, **options)
 
     return anyio.run(run)
 

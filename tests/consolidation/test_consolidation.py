@@ -24,7 +24,7 @@ from tests.consolidation.conftest import (
 )
 from tests.sqlite_file import connection_of
 
-from picomem import distillation
+from picomem import consolidation_runner
 from picomem.clock import DAY, MINUTE
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
@@ -266,7 +266,9 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
 
     def meanwhile() -> None:
         states.extend(consolidate(memory, other, session.id, force=True).state for session in (talk, second))
-        states.extend(outcome.state for outcome in anyio.run(partial(distillation.consolidate_due, memory, other)))
+        states.extend(
+            outcome.state for outcome in anyio.run(partial(consolidation_runner.consolidate_due, memory, other))
+        )
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=meanwhile), talk.id)
     assert states == ["busy"] * 3
@@ -303,7 +305,7 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
     async def interrupted() -> None:
         with anyio.CancelScope() as scope:
             slow = Scripted([proposal(PORT)], meanwhile=lambda: anyio.from_thread.run_sync(scope.cancel))
-            await distillation.consolidate(memory, slow, talk.id)
+            await consolidation_runner.consolidate(memory, slow, talk.id)
 
     anyio.run(interrupted)
     assert memory.timeline() == []
@@ -323,7 +325,7 @@ def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memo
 
 def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memory: Engine, talk: Session) -> None:
     begun(memory, *TALK[:2])
-    done = anyio.run(distillation.consolidate_due, memory, Scripted([proposal()]))
+    done = anyio.run(consolidation_runner.consolidate_due, memory, Scripted([proposal()]))
     assert [(outcome.session, outcome.state) for outcome in done] == [(talk.id, "done")]
 
 

@@ -25,7 +25,7 @@ import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, proposal, said, with_window
 from tests.programs import forking
 
-from picomem import distillation
+from picomem import consolidation_runner
 from picomem import open as open_memory
 from picomem.models.generator import Fact
 
@@ -62,7 +62,7 @@ def program(db: str, session: str, statement: int) -> int:
         done_before = memory.sessions().get(session).last_consolidated_seq
         script = list(_SCRIPT[1:] if done_before else _SCRIPT)
         # By hand, for what is left of it after a kill may not be due.
-        anyio.run(partial(distillation.consolidate, memory, Scripted(script), session, force=True))
+        anyio.run(partial(consolidation_runner.consolidate, memory, Scripted(script), session, force=True))
     return statement - left
 
 

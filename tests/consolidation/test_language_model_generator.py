@@ -67,7 +67,7 @@ def test_a_server_that_speaks_openais_protocol_consolidates(memory, talk, server
     assert memory.status().spent_today == 760
 
 
-def test_a_server_without_schemas_is_asked_down_the_ladder_and_the_rung_is_remembered(memory, talk, server, generator):
+def test_a_server_without_schemas_is_asked_in_weaker_modes_and_the_mode_is_remembered(memory, talk, server, generator):
     def old(handler, request) -> bool:
         if request.get("response_format"):
             answer(handler, b'{"error": {"message": "response_format is not supported"}}', 400)

@@ -11,7 +11,7 @@ from tests.sessions.talks import message
 
 from picomem.consolidation import proposal_checks
 from picomem.consolidation.material import Part
-from picomem.consolidation.proposal_checks import taken, worst
+from picomem.consolidation.proposal_checks import check_proposal, worst
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, PromptLine, Proposal
 from picomem.records.kinds import Kind, Origin, Priority
@@ -40,8 +40,8 @@ def part(*texts: tuple[Role, str, Origin] | str, summary: Summary | None = None,
     )
 
 
-def left(proposal: Proposal, of: Part, known: tuple[Memory, ...] = ()) -> proposal_checks.Taken:
-    return taken(
+def left(proposal: Proposal, of: Part, known: tuple[Memory, ...] = ()) -> proposal_checks.CheckedProposal:
+    return check_proposal(
         replace(proposal, timeline=proposal.timeline or "They talked about boats."), of, known, lambda text: text
     )
 
@@ -289,9 +289,9 @@ def test_a_page_calls_nothing_off_that_the_user_said() -> None:
 )
 def test_an_answer_without_a_timeline_is_none(timeline: str) -> None:
     with pytest.raises(GeneratorFailed):
-        taken(Proposal(timeline=timeline), BOAT, (), lambda text: text)
+        check_proposal(Proposal(timeline=timeline), BOAT, (), lambda text: text)
     with pytest.raises(GeneratorFailed, match="no summary"):
-        taken(Proposal(timeline="They met."), replace(BOAT, covers=1), (), lambda text: text)
+        check_proposal(Proposal(timeline="They met."), replace(BOAT, covers=1), (), lambda text: text)
 
 
 def test_a_time_that_a_model_adds_is_left_out_and_long_texts_end_at_a_sentence() -> None:
@@ -320,7 +320,7 @@ _PROPOSAL = st.builds(
 def test_whatever_is_proposed_what_is_left_keeps_the_rules(proposal: Proposal, of: Part) -> None:
     mine = known("boat", "My boat is Swift")
     try:
-        done = taken(proposal, of, (mine,), lambda text: text)
+        done = check_proposal(proposal, of, (mine,), lambda text: text)
     except GeneratorFailed:
         return
     assert len(done.facts) <= proposal_checks.MOST_FACTS

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from tests.consolidation.conftest import Scripted
 
-from picomem import distillation
+from picomem import consolidation_runner
 from picomem.engine.engine import Engine
 from picomem.engine.review import to_review
 from picomem.models.generator import CallBudget, DoubtedPair, KnownMemory, PairRelation, PairVerdict
@@ -59,11 +59,11 @@ def keys(memory: Engine) -> list[str]:
 def test_a_clear_answer_is_one_change_that_can_be_undone(memory: Engine, relation, left, doubts) -> None:
     doubt(memory)
     model = Judging(relation)
-    (settled,), _ = anyio.run(distillation.reconcile, memory, model)
+    (settled,), _ = anyio.run(consolidation_runner.reconcile, memory, model)
     assert "says scripted: the wiki moved" in settled.change.reason
     assert (keys(memory), len(to_review(memory))) == (left, doubts)
     assert memory.status().spent_today == 120
-    assert anyio.run(distillation.reconcile, memory, model)[0] == []
+    assert anyio.run(consolidation_runner.reconcile, memory, model)[0] == []
     assert len(model.judged) == 1  # nobody pays for the same pair twice
     if not doubts:
         memory.undo(settled.change.id)
@@ -74,7 +74,7 @@ def test_a_clear_answer_is_one_change_that_can_be_undone(memory: Engine, relatio
 def test_what_a_person_stated_or_pinned_and_what_others_said_stays_a_doubt(memory: Engine, origin, pinned) -> None:
     doubt(memory, origin, pinned=pinned)
     model = Judging(PairRelation.REPLACES)
-    assert anyio.run(distillation.reconcile, memory, model)[0] == []
+    assert anyio.run(consolidation_runner.reconcile, memory, model)[0] == []
     assert (keys(memory), model.judged) == (["handbooks", "wiki"], [])
 
 

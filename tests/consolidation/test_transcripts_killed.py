@@ -26,7 +26,7 @@ from tests.consolidation.conftest import settings
 from tests.ingest.test_host_summaries import claude, written
 from tests.programs import forking
 
-from picomem import distillation
+from picomem import consolidation_runner
 from picomem import open as open_memory
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -80,8 +80,8 @@ def transcripts(folder: Path) -> Path:
     return folder
 
 
-def consolidate_all(memory: Engine) -> list[distillation.Consolidated]:
-    return anyio.run(partial(distillation.consolidate_due, memory, Repeating(), force=True))
+def consolidate_all(memory: Engine) -> list[consolidation_runner.Consolidated]:
+    return anyio.run(partial(consolidation_runner.consolidate_due, memory, Repeating(), force=True))
 
 
 def program(db: str, statement: int) -> int:

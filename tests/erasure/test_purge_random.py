@@ -16,7 +16,7 @@ from tests.distinct_texts import SYLLABLES
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
-from picomem.erasure.plan import Choice, Holdings, plan
+from picomem.erasure.plan import Choice, PurgeInventory, plan
 from picomem.records.session import NewMessage, Role
 from picomem.store.retention_rows import EpisodeAge, Link, TranscriptAge
 
@@ -123,7 +123,7 @@ _IDS = st.integers(0, 7)
     chosen=st.integers(0, 2),
 )
 def test_nothing_stays_that_was_made_of_what_goes(links, owners, chosen) -> None:
-    held = Holdings(
+    held = PurgeInventory(
         transcripts=[TranscriptAge(f"t{number}", "plain", f"s{number}", "", "", "", 1, 1) for number in range(3)],
         episodes=[EpisodeAge(f"e{number}", f"t{owner}", 1, "") for number, owner in enumerate(owners)],
         sessions=[],

@@ -44,7 +44,7 @@ OF_THE_STATE = {
     "sessions": "cursor",
     "review": "Say|Choose|Name",
     "revise": "Say what|nothing to change|not both|Nothing|passed already",
-    "remember": "passed already|system_|internal_|not both|begins with",
+    "remember": "passed already|system_|internal_|importance or the priority|not both|begins with",
     "history": "begins|before",
     "recall": "ends before|begins after",
     "timeline": "ends before|begins after|cursor",

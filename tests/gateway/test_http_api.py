@@ -290,7 +290,7 @@ def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None
         assert client.get("/channels/whatsapp/main").status_code == 404
     assert {"/health", "/ready", "/proof"} == OPEN
     assert OPEN_CHANNELS == ("/channels/whatsapp/",)
-    assert OPEN_PAGES == ("/sign-in", "/static/")
+    assert OPEN_PAGES == ("/sign-in", "/static/", "/purge/certificate")
 
 
 @pytest.mark.reliability("S6")

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from picomem.errors import InvalidInput
 from picomem.ingest.episode_packing import (
     LONGEST_PREVIEW,
-    Fate,
     Packer,
     Piece,
+    PieceDecision,
     TurnCounts,
     apart,
     cut,
+    decide_piece,
     episode_of,
-    fate,
     identity,
 )
 from picomem.records.episode import Episode
@@ -159,23 +159,23 @@ def _episode(text: str, start: int = 0, origin: Origin = Origin.AGENT) -> Episod
 @pytest.mark.parametrize(
     ("fresh", "old", "ours", "expected"),
     [
-        ("a", None, True, Fate.NEW),
-        ("a", "a", True, Fate.KEPT),
-        ("a", "a", False, Fate.KEPT),
-        ("a\nb", "a", True, Fate.CHANGED),  # it grew
-        ("a\nb", "a", False, Fate.CHANGED),  # the copy says more
-        ("a", "a\nb", True, Fate.KEPT),  # the file lost its tail
-        ("a", "a\nb", False, Fate.KEPT),  # the copy says less
-        ("a\nc", "a\nb", True, Fate.CHANGED),  # the file was rewritten
-        ("a\nc", "a\nb", False, Fate.APART),  # two copies went on differently
-        ("ab", "a", False, Fate.APART),
+        ("a", None, True, PieceDecision.NEW),
+        ("a", "a", True, PieceDecision.KEPT),
+        ("a", "a", False, PieceDecision.KEPT),
+        ("a\nb", "a", True, PieceDecision.CHANGED),  # it grew
+        ("a\nb", "a", False, PieceDecision.CHANGED),  # the copy says more
+        ("a", "a\nb", True, PieceDecision.KEPT),  # the file lost its tail
+        ("a", "a\nb", False, PieceDecision.KEPT),  # the copy says less
+        ("a\nc", "a\nb", True, PieceDecision.CHANGED),  # the file was rewritten
+        ("a\nc", "a\nb", False, PieceDecision.APART),  # two copies went on differently
+        ("ab", "a", False, PieceDecision.APART),
     ],
 )
 def test_what_becomes_of_a_piece(fresh, old, ours, expected):
-    assert fate(_episode(fresh), _episode(old) if old else None, ours) is expected
+    assert decide_piece(_episode(fresh), _episode(old) if old else None, ours) is expected
 
 
 def test_a_piece_that_only_moved_changes_and_what_a_person_cut_from_their_words_is_cut():
-    assert fate(_episode("a", 5), _episode("a", 0), True) is Fate.CHANGED
-    assert fate(_episode("a", 5), _episode("a", 0), False) is Fate.KEPT
-    assert fate(_episode("a", 0, Origin.USER), _episode("a\nb", 0, Origin.USER), True) is Fate.CHANGED
+    assert decide_piece(_episode("a", 5), _episode("a", 0), True) is PieceDecision.CHANGED
+    assert decide_piece(_episode("a", 5), _episode("a", 0), False) is PieceDecision.KEPT
+    assert decide_piece(_episode("a", 0, Origin.USER), _episode("a\nb", 0, Origin.USER), True) is PieceDecision.CHANGED

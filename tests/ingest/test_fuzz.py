@@ -283,7 +283,8 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
         words = " ".join(" ".join(preview.split()) for _, _, preview in before)
         for path in folder.iterdir():
             missing = [text for text in _found_in(path) if " ".join(text.split()) not in words]
-            assert not missing, f"case {case}: {missing[:2]} of {path.name} is in no episode"
+            is_said = any(problem.startswith(f"{path}: It was read as a transcript of") for problem in again.problems)
+            assert not missing or is_said, f"case {case}: {missing[:2]} of {path.name} is in no episode"
 
     shown: Counter[str] = Counter()
     for episode_id, _, preview in _stored(db):

@@ -13,7 +13,7 @@ from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.ingest.discovery import default_places, find
-from picomem.jobs.watching import Places
+from picomem.jobs.watching import WatchedPlaces
 from picomem.records.kinds import Origin
 
 _SCHEMA = """
@@ -202,7 +202,7 @@ def test_the_database_is_found_and_what_lies_in_folders_beside_it_is_not(tmp_pat
         assert [(transcript.path, transcript.format) for transcript in find(default_places(home, env))] == [
             (host.path, "opencode")
         ]
-    places = Places((host.path.parent,), frozenset(), recursive=True, flat=frozenset({host.path.parent}))
+    places = WatchedPlaces((host.path.parent,), frozenset(), recursive=True, flat=frozenset({host.path.parent}))
     assert (places.hold(host.path), places.hold(copy), places.hold(copy.parent)) == (True, False, False)
 
 

@@ -40,7 +40,7 @@ Race = Callable[[str, Path], list[str]]
 
 def _take(connector: Connector, lease: Lease) -> bool:
     with connector.write(lease.scope) as tx:
-        return lease.taken(tx)
+        return lease.acquire(tx)
 
 
 def _try_once(connector: Connector, lease: Lease, working: Path) -> str:

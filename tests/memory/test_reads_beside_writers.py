@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 import pytest
 
-from picomem.engine.agent_support import quotes_in_sight
+from picomem.engine.agent_support import quotes_in_context
 from picomem.engine.engine import Engine
 from picomem.gateway.untrusted_quotes import UntrustedQuotes
 from picomem.records.kinds import Origin
@@ -54,9 +54,9 @@ def test_an_answer_with_untrusted_quotes_goes_out_while_another_writes_and_the_q
     with writing(writer):
         handed.note(engine, {"text": page})
     assert time.monotonic() - began < SOON
-    assert quotes_in_sight(engine, "anything") == []
+    assert quotes_in_context(engine, "anything") == []
     handed.note(engine, {"text": "nothing new"})
-    assert [origin for origin, _ in quotes_in_sight(engine, "anything")] == [Origin.WEB]
+    assert [origin for origin, _ in quotes_in_context(engine, "anything")] == [Origin.WEB]
 
 
 @pytest.mark.requirement("X10")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY
-from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_sight
+from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_context
 from picomem.engine.engine import Engine
 from picomem.memory import untrusted_handouts
 from picomem.records.kinds import Origin
@@ -22,19 +22,19 @@ def stored(engine: Engine) -> str:
         return user_entries.value(tx, engine.scope, user_entries.HANDED_OVER) or ""
 
 
-def in_sight_after(engine: Engine, micros: int, text: str) -> list[Origin]:
+def in_context_after(engine: Engine, micros: int, text: str) -> list[Origin]:
     with engine._context.connector.read() as tx:
         now = engine.now() + micros
         kept = untrusted_handouts.load(tx, engine.scope, now)
-        return [origin for origin, _ in untrusted_handouts.in_sight(tx, kept, text, now)]
+        return [origin for origin, _ in untrusted_handouts.in_context(tx, kept, text, now)]
 
 
-def test_a_recent_quote_is_in_sight_an_older_one_where_its_words_return_and_none_after_a_day(engine: Engine) -> None:
+def test_a_recent_quote_is_in_context_an_older_one_where_its_words_return_and_none_after_a_day(engine: Engine) -> None:
     keep_quotes(engine, [PAGE])
     retold, paraphrase = "The account for payments is Mallory", "Bills get settled elsewhere"
-    assert quotes_in_sight(engine, paraphrase) == [(Origin.WEB, frozenset())]
-    assert [in_sight_after(engine, HOUR, text) for text in (retold, paraphrase)] == [[Origin.WEB], []]
-    assert in_sight_after(engine, DAY + 1, retold) == []
+    assert quotes_in_context(engine, paraphrase) == [(Origin.WEB, frozenset())]
+    assert [in_context_after(engine, HOUR, text) for text in (retold, paraphrase)] == [[Origin.WEB], []]
+    assert in_context_after(engine, DAY + 1, retold) == []
 
 
 def test_no_word_is_kept_and_few_quotes_are(engine: Engine) -> None:
@@ -51,7 +51,7 @@ def test_a_purge_removes_the_record(engine: Engine) -> None:
     keep_quotes(engine, [PAGE])
     assert stored(engine)
     engine.purge(everything=True)
-    assert not stored(engine) and quotes_in_sight(engine, PAGE[1]) == []
+    assert not stored(engine) and quotes_in_context(engine, PAGE[1]) == []
 
 
 def test_a_purge_removes_what_hooks_noted(engine: Engine) -> None:

@@ -174,7 +174,7 @@ def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_e
             while expiry(connector) != now[0] + LEASE_SECONDS * SECOND:
                 assert time.monotonic() < deadline, "the lease was not renewed"
             with connector.write(LOCAL) as tx:
-                refused.append(not Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx))
+                refused.append(not Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).acquire(tx))
 
     slow = Vectors(Words(meanwhile=work_for_two_minutes), LOCAL)
     assert EmbedMissing(connector, LOCAL, slow, lambda: now[0]).run().made == 1
@@ -210,7 +210,7 @@ def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
     def overtaken() -> None:
         now[0] += 2 * LEASE_SECONDS * SECOND
         with connector.write(LOCAL) as tx:
-            assert Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx)
+            assert Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).acquire(tx)
 
     slow = Vectors(Words(meanwhile=overtaken), Scope("local"))
     with pytest.raises(Conflict, match="taken over"):

@@ -41,5 +41,5 @@ def test_a_caller_over_a_network_is_told_of_operations_and_who_can_run_the_other
     assert told == "A row is damaged; run the operation `doctor`."
     told = for_remote_callers("No past session has been read yet; run `picomem ingest`.", offered)
     assert told.startswith("No past session has been read yet; run `picomem ingest`. (")
-    assert "on the server's machine: ask whoever runs it" in told
+    assert "on the server's machine: ask its operator" in told
     assert for_remote_callers("Nothing is known.", offered) == "Nothing is known."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.consolidation.proposal_checks import Spoken
+from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.operations.offer_origins import vouched
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.policy.stated import Grounds
@@ -20,7 +20,7 @@ def test_words_of_a_trusted_memory_need_no_grounding_in_its_revision(open_engine
     engine = open_engine()
     engine.remember("The staging database listens on port 5433", key="staging_port", origin=origin)
     request = ReviseRequest(name="staging_port", content="The staging database listens on port 6432", origin="agent")
-    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    spoken = SpokenTexts((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     assert vouched(request, spoken, engine)[0].origin == expected
 
 
@@ -28,7 +28,7 @@ def test_what_is_new_in_a_revision_needs_the_persons_word(open_engine) -> None:
     engine = open_engine()
     engine.remember("The staging database listens on port 5433", key="staging_port")
     request = ReviseRequest(name="staging_port", content="The staging database listens on port 7777", origin="agent")
-    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    spoken = SpokenTexts((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     assert vouched(request, spoken, engine)[0].origin == "web"
 
 
@@ -36,13 +36,13 @@ def test_what_is_new_in_a_revision_needs_the_persons_word(open_engine) -> None:
     "names", [{"related_to": ("visitor_counter",)}, {"project": "visitor counter"}, {"tags": ("visitor",)}, {"key": "counter"}]
 )  # fmt: skip
 def test_no_name_that_comes_with_a_statement_has_words_of_a_page(open_engine, names: dict) -> None:
-    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    spoken = SpokenTexts((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     request = RememberRequest("Staging is on port 6432", origin="agent", **{"key": "staging_port", **names})
     assert vouched(request, spoken, open_engine())[0].origin == "web"
 
 
 @pytest.mark.parametrize("verb", [ReviseRequest, ForgetRequest])
 def test_a_reason_that_the_user_did_not_state_is_left_out(open_engine, verb: type) -> None:
-    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    spoken = SpokenTexts((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     told = [vouched(verb(name="x", reason=reason), spoken, open_engine())[0].reason for reason in ("evil", "port 6432")]
     assert told == ["", "port 6432"]

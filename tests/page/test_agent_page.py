@@ -95,6 +95,18 @@ def test_a_person_types_a_prompt_and_sees_what_goes_beside_it(billing: Served, s
         expect(page).to_have_url(re.compile(r"/agent\?project=billing&agent=&prompt=which"))
 
 
+def test_the_answer_follows_while_a_person_types(billing: Served) -> None:
+    with signed_in(billing.url, billing.db) as page:
+        page.goto("/agent")
+        page.get_by_label("Project").select_option("billing")
+        page.get_by_role("textbox", name="Prompt").press_sequentially(QUESTION)
+        expect(page.locator("pre.block")).to_contain_text("PostgreSQL 16")
+        expect(page.get_by_role("textbox", name="Prompt")).to_be_focused()
+        expect(page).to_have_url(re.compile(r"/agent\?project=billing&prompt=which"))
+        page.get_by_role("textbox", name="Prompt").fill("")
+        expect(page.locator("pre.block")).to_have_count(0)
+
+
 def test_an_empty_memory_says_how_to_begin(billing: Served) -> None:
     with signed_in_client(billing, user="empty") as client:
         assert "Nothing is remembered here yet" in client.get("/agent").text

@@ -92,6 +92,15 @@ def test_a_conversation_is_renamed_and_archived(chatting: Served, model: ModelSe
         assert "Archived: On &lt;boats&gt;" in listed
         assert "No conversation yet." in listed
         assert "On &lt;boats&gt;" in client.get("/chat?archived=1").text
+        undo = {"csrf": csrf, "change": re.findall(r'name="change" value="([^"]+)"', listed)[0], "back": "/chat"}
+        assert client.post("/undo", data=undo).headers["location"] == "/chat"
+        listed = client.get("/chat").text
+        assert "Back in the list: On &lt;boats&gt;" in listed
+        assert "No conversation yet." not in listed
+        client.post(f"{path}/archive", data={"csrf": csrf})
+        assert f'action="{path}/restore"' in client.get(path).text
+        assert client.post(f"{path}/restore", data={"csrf": csrf}).headers["location"] == path
+        assert f'action="{path}/restore"' not in client.get(path).text
         assert client.post(f"{path}/rename", data={"csrf": "x", "title": "y"}).status_code == 403
 
 
@@ -106,7 +115,7 @@ def test_who_only_reads_sees_no_forms(chatting: Served, model: ModelServer) -> N
             assert "<textarea" not in page
             assert not re.search(r'action="/chat', page)
         csrf = form_code_in(page)
-        for action in ("say", "rename", "archive"):
+        for action in ("say", "rename", "archive", "restore"):
             refused = client.post(f"{path}/{action}", data={"csrf": csrf, "message": "x", "title": "x"})
             assert refused.status_code == 403, action
 

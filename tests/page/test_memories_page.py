@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from tests.gateway.serving import Served
 
 from picomem import open as open_memory
+from picomem.errors import Conflict
+from picomem.operations.memory_views import memory_view
+from picomem.operations.table import operation
+from picomem.page.memory_view import revision
 
 from .serving_pages import READ_ONLY, browsing, code_for, form_code_in, sign_in, signed_in, signed_in_client
 from .stored_examples import fill_examples
@@ -98,6 +103,35 @@ def test_a_story_without_scripts(pages: Served) -> None:
         expect(page.get_by_text("This is not believed any more")).to_have_count(0)
         page.goto("/memories?archived=1")
         expect(page.get_by_text("Nothing is archived")).to_be_visible()
+
+
+def test_a_revision_of_a_version_that_is_past_is_refused_where_it_is_stored(open_engine, db: Path) -> None:
+    """Two windows may send their edits at the same moment, and both have read the same version."""
+    engine = open_engine(db)
+    engine.remember("The race boat is green", key="boat")
+    (read,) = engine.memories()
+    arguments = revision(memory_view(read, engine.now()), {"content": ["The race boat is red"]}, "")
+    verb = operation("revise")
+    verb.call(engine, verb.request(**arguments))
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        verb.call(engine, verb.request(**{**arguments, "content": "The race boat is blue"}))
+    assert [memory.content for memory in engine.memories()] == ["The race boat is red"]
+
+
+def test_tags_are_taken_away_by_emptying_their_field(pages: Served) -> None:
+    with signed_in_client(pages, user="tag") as client:
+        with open_memory(pages.db, user="tag", embedder="none") as memory:
+            memory.remember("The lighthouse is painted red", key="lighthouse", tags=["coast", "paint"])
+        shown = client.get("/memory/lighthouse?edit=1").text
+        fields = {"csrf": form_code_in(shown), "version": re.findall(r'name="version" value="(\d+)"', shown)[0]}
+        path = re.findall(r'action="(/memory/[^/]+)/revise"', shown)[0]
+        kept = {**fields, "content": "The lighthouse is painted white"}
+        assert client.post(f"{path}/revise", data=kept).status_code == 303
+        assert "#coast" in client.get("/memory/lighthouse").text
+        version = re.findall(r'name="version" value="(\d+)"', client.get("/memory/lighthouse?edit=1").text)[0]
+        emptied = {**kept, "version": version, "tags": " "}
+        assert client.post(f"{path}/revise", data=emptied).status_code == 303
+        assert "#coast" not in client.get("/memory/lighthouse").text
 
 
 def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:

@@ -50,3 +50,20 @@ def test_axe_finds_nothing_where_nobody_is_signed_in_or_nothing_is_stored(pages:
             expect(page.get_by_role("searchbox")).to_be_visible()
             page.goto(path)
             assert_accessible(page, path)
+
+
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_every_view_can_be_reached_on_a_phone(pages: Served, language: str) -> None:
+    with signed_in(pages.url, pages.db, viewport=PHONE, locale=language) as page:
+        page.goto("/memory/tea?edit=1")
+        links = page.locator(".rail a, .rail summary")
+        assert links.count() == sum(1 for view in VIEWS if view.icon) + 1
+        for place in range(links.count()):
+            box = links.nth(place).bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= PHONE["width"], links.nth(place).inner_text()
+            assert box["width"] >= 24, links.nth(place).inner_text()
+        box = page.locator("input[name=correct]").bounding_box()
+        assert box
+        assert box["width"] <= 24

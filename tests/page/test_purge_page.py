@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -74,7 +73,7 @@ def test_a_dry_run_the_word_the_certificate_and_nothing_left_in_the_files(pages:
         expect(page.get_by_role("heading", level=1)).to_have_text("Erased for good")
         expect(page.get_by_text("0 strings of it were found")).to_be_visible()
         with page.expect_download() as downloading:
-            page.get_by_role("link", name="Download the certificate").click()
+            page.get_by_role("button", name="Download the certificate").click()
         certificate = json.loads(Path(downloading.value.path()).read_text("utf-8"))
         assert downloading.value.suggested_filename.startswith("picomem-purge-")
         assert (certificate["user"], certificate["counts"]["transcripts"]) == ("story", 1)
@@ -116,10 +115,21 @@ def test_a_purge_of_everything_ends_the_session_and_says_how_to_come_back(pages:
         assert "0 strings of it were found" in over
         assert "picomem open" in over
         assert 'class="rail"' not in over
-        encoded = re.findall(r"data:application/json;base64,([^\"]+)", over)[0]
-        certificate = json.loads(b64decode(unescape(encoded)))
-        assert (certificate["user"], certificate["counts"]["memories"]) == ("all", 3)
         assert client.get("/").status_code == 401
+        sealed = {
+            name: unescape(value) for name, value in re.findall(r'name="(certificate|seal)" value="([^"]*)"', over)
+        }
+        given = client.post("/purge/certificate", data=sealed)  # without a session
+        assert given.headers["content-disposition"].startswith('attachment; filename="picomem-purge-')
+        assert given.headers["content-type"] == "application/json"
+        certificate = given.json()
+        assert (certificate["user"], certificate["counts"]["memories"]) == ("all", 3)
+        for fields in (
+            {},
+            {**sealed, "seal": ""},
+            {**sealed, "certificate": sealed["certificate"].replace("all", "ann")},
+        ):
+            assert client.post("/purge/certificate", data=fields).status_code == 400
     assert not is_there(pages, "all")
 
 

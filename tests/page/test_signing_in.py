@@ -34,6 +34,9 @@ from .serving_pages import (
     form_code_in,
     signed_in_client,
 )
+from .serving_pages import (
+    sign_in as sign_in_by_link,
+)
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -169,9 +172,23 @@ def test_only_the_page_of_the_link_takes_its_code(pages: Served) -> None:
         expect(page.get_by_role("searchbox")).to_be_visible()
         expect(page.locator(".toast")).to_contain_text("Signed in as local.")
         page.goto(f"/sign-in#{code_for(pages.db, 'mallory')}")
-        page.get_by_role("link", name="Stay local").click()
+        page.get_by_role("link", name="Stay signed in as local").click()
         expect(page.get_by_role("searchbox")).to_be_visible()
         assert "The memory of local." in page.content()
+
+
+def test_every_window_of_a_session_ends_with_it(pages: Served) -> None:
+    """A window that nobody looks at must not go on showing what is no longer theirs, or was erased."""
+    with browsing(pages.url) as context:
+        page, other = context.new_page(), context.new_page()
+        sign_in_by_link(page, code_for(pages.db))
+        other.goto("/memories")
+        expect(other.locator("body")).to_have_attribute("data-live", "on")
+        page.locator(".rail summary").click()
+        page.get_by_role("button", name="Sign out").click()
+        for window in (page, other):
+            expect(window.get_by_role("heading", level=1)).to_have_text("Sign in to picomem")
+        assert "green tea" not in other.content()
 
 
 @pytest.mark.requirement("P8")
@@ -264,6 +281,17 @@ def test_errors_are_pages_with_a_sentence(pages: Served) -> None:
         )
         assert large.status_code == 413
         assert client.post("/undo", json={}).status_code == 400
+
+
+def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
+    """Its sentence says what exactly went wrong, in English, and is marked so for screen readers."""
+    with signed_in_client(pages) as client:
+        client.headers["Accept-Language"] = "zh"
+        missing = client.get("/memory/nothing").text
+        assert "<h1>没有找到</h1>" in missing
+        assert '<p class="warning" lang="en">There is no' in missing
+        client.cookies.clear()
+        assert "登录" in client.get("/memory/nothing").text
 
 
 def test_language_and_colours_are_kept(pages: Served) -> None:

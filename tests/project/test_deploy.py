@@ -43,7 +43,7 @@ def commands() -> list[list[str]]:
     for path in DEPLOY.iterdir():
         text = path.read_text("utf-8").replace("\\\n#", "")
         for line in re.findall(r"(?:/bin/picomem|picomem picomem) ((?!&&).+)$", text, re.MULTILINE):
-            lines.append(shlex.split(line))
+            lines.append(shlex.split(line, comments=True))
     entry, start = (json.loads(value) for value in re.findall(r"^(?:ENTRYPOINT|CMD) (.+)$", CONTAINER, re.MULTILINE))
     assert entry == ["picomem"]
     return [*lines, start]
@@ -56,7 +56,7 @@ def test_a_command_is_one_that_the_program_takes(words: list[str]) -> None:
 
 
 def test_there_are_as_many_commands_as_files_start() -> None:
-    assert {words[0] for words in commands()} == {"serve", "backup", "token"}
+    assert {words[0] for words in commands()} == {"serve", "backup", "token", "open"}
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)

@@ -11,7 +11,7 @@ from tests.sessions.conftest import user
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role
 from picomem.sessions.log import Sessions
-from picomem.sessions.tail_cache import Tails
+from picomem.sessions.tail_cache import TailCache
 from picomem.store import session_rows as store
 
 
@@ -30,7 +30,7 @@ def _loaded(characters: int) -> Loaded:
 
 
 def test_what_was_used_longest_ago_goes_first_and_the_bound_holds() -> None:
-    tails = Tails(most=1000)
+    tails = TailCache(most=1000)
     for name in "abc":
         tails.put(name, 1, _loaded(300))
     assert tails.get("a", 1) is not None

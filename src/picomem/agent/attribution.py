@@ -2,8 +2,8 @@
 
 A model that has read a page may offer its content as its own words, or reworded. So while texts of tools are in its
 context, what it stores counts as its own only if the person stated it, or if memory already knew it and showed it
-(`Spoken`, which consolidation uses as well). Otherwise it has the origin of the tools, whatever the model claims and
-however it is worded. A mail that the person pasted is text of others.
+(`SpokenTexts`, which consolidation uses as well). Otherwise it has the origin of the tools, whatever the model claims
+and however it is worded. A mail that the person pasted is text of others.
 
 Tool output reaches a model in four ways: as a result, as a result that asks for another try, as content beside the
 result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools fence
@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from picomem.consolidation.proposal_checks import Spoken
+from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.light_dataclass import dataclass
 from picomem.policy.pasted import pasted_words
 from picomem.policy.stated import Grounds
@@ -34,20 +34,20 @@ from picomem.records.untrusted_fence import quoted_in, without_quoted
 from picomem.text.terms import terms
 
 ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
-_LONGEST = 200_000  # characters of one result that are looked at: a model's window holds no more
+_LONGEST = 200_000  # characters of one result that are compared: a model's window holds no more
 
 
 @dataclass(frozen=True, slots=True)
-class Voices:
+class ContextTexts:
     """The words in a model's context: those of the person, and `spoken` of all speakers."""
 
     persons: Grounds
-    spoken: Spoken
+    spoken: SpokenTexts
 
     @classmethod
     def of(
         cls, messages: Sequence[ModelMessage], asked: str, shown: str, heard: Sequence[tuple[Origin, str]]
-    ) -> Voices | None:
+    ) -> ContextTexts | None:
         """`asked` is what the person says now, `shown` what memory put into the prompt, `heard` what `heard_in` finds
         in the messages. None where no other tool has spoken."""
         if not heard:
@@ -57,7 +57,7 @@ class Voices:
         others = [*heard, *((Origin.OTHER, theirs) for text in said if (theirs := pasted_words(text)))]
         known = Grounds(without_quoted(shown).splitlines())
         persons = Grounds(said)
-        spoken = Spoken((persons, known), tuple((origin, frozenset(terms(text))) for origin, text in others))
+        spoken = SpokenTexts((persons, known), tuple((origin, frozenset(terms(text))) for origin, text in others))
         return cls(persons, spoken)
 
     def origin_of(self, text: str) -> Origin:
@@ -110,8 +110,8 @@ def results_of(message: ModelRequest, asked: str = "") -> list[ToolReturnPart]:
 
 
 def prompts_of(message: ModelMessage, asked: str = "") -> list[UserPromptPart]:
-    """What the person says in a message. Beside a result it is theirs where a run of pydantic-ai's did not make the
-    message (`history.to_model` did), or where it is what they `asked`."""
+    """Return the texts that the person says in a message. Beside a result it is theirs where a run of pydantic-ai's did
+    not make the message (`message_conversion.to_model` did), or where it is what they `asked`."""
     if isinstance(message, ModelResponse):
         return []
     prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]

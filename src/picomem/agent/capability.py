@@ -39,7 +39,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from typing_extensions import override
 
-from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
+from picomem.agent.attribution import ContextTexts, heard_in, prompts_of, results_of, text_of
 from picomem.agent.message_conversion import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.agent_support import asked, heard
@@ -185,7 +185,7 @@ class MemoryCapability(AbstractCapability[Any]):
     # Parts
 
     def _judged(self, response: ModelResponse) -> list[NewMessage]:
-        """What the model says, with whose words it is where others' texts are in its sight. (The log judges by what it
+        """Return the model's message with its origin if texts of others are in its context. (The log judges by what it
         holds; it has no tools of the provider's, and no history that was handed over.)"""
         voices, said = self._toolset.voices, response_said(response, self._run.ids)
         is_native = any(isinstance(part, NativeToolReturnPart) for part in response.parts)
@@ -209,7 +209,7 @@ class MemoryCapability(AbstractCapability[Any]):
         await self._record(results_said(results, self._run.ids))
 
     async def _listen(self, ctx: RunContext[Any]) -> None:
-        """Know what the model has in its sight: the texts of other tools, of earlier runs too."""
+        """Find the untrusted texts in the model's context: those of other tools, of earlier runs too."""
         window = self._run.window
         shown = window.system if window else ""
         messages = [*ctx.messages]
@@ -217,7 +217,7 @@ class MemoryCapability(AbstractCapability[Any]):
 
         def listen() -> None:
             heard_texts = heard_in(messages, question, self._toolset.names)
-            self._toolset.voices = Voices.of(messages, question, shown, heard_texts)
+            self._toolset.voices = ContextTexts.of(messages, question, shown, heard_texts)
             heard(self._engine, *(text for _, text in heard_texts))
 
         await to_thread.run_sync(listen)
@@ -234,7 +234,7 @@ class MemoryCapability(AbstractCapability[Any]):
                 self._answers(message.content, message.id)
 
     def _answers(self, said: str, message: str) -> None:
-        """What this run stores was made from the message that it answers."""
+        """Record that the memories of this run were made from the message that it answers."""
         self._engine = self._engine.acting_as(self._actor, message=message, said=said, agent=True)
         self._toolset.engine = self._engine
 

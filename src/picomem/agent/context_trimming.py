@@ -45,7 +45,7 @@ _FENCE = re.compile(r"(?s)(<untrusted-text [^>]*>)(.*)(</untrusted-text>)")
 _LEFT_OUT = "left_out"  # the one argument of a call whose own have no room
 
 
-class Room(AbstractCapability[Any]):
+class ContextTrimming(AbstractCapability[Any]):
     """Keeps what goes to the model within `earlier` tokens before the person's newest message and `turn` from it on.
     Stands behind `Fence`, whose marks count as well."""
 

@@ -18,7 +18,7 @@ from picomem.sessions.new_messages import stored_message
 from picomem.settings import Settings
 
 
-class Talk:
+class ChatConversation:
     """One conversation. `session` is the id of its session; empty where there is no store."""
 
     def __init__(

@@ -41,18 +41,18 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.usage import UsageLimits
 
 from picomem.agent.capability import MemoryCapability
-from picomem.agent.context_trimming import Room
-from picomem.agent.conversation import Talk
+from picomem.agent.context_trimming import ContextTrimming
+from picomem.agent.conversation import ChatConversation
 from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
 from picomem.agent.message_conversion import to_model, to_said
-from picomem.agent.text_tool_calls import HeldText, PlainCalls
+from picomem.agent.text_tool_calls import BufferedText, PlainCalls
 from picomem.agent.tools import GROUP_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
-from picomem.distillation import consolidate_due
+from picomem.consolidation_runner import consolidate_due
 from picomem.engine.agent_support import is_in_group, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
@@ -91,7 +91,7 @@ class PicoBot:
         tools: Sequence[Tool[Any] | Callable[..., Any]] = (),
         capabilities: Sequence[AbstractCapability[Any]] = (),
     ) -> None:
-        self.talk = Talk(engine, session, settings, channel)
+        self.talk = ChatConversation(engine, session, settings, channel)
         self._engine = engine
         self._on = engine is not None and engine.settings.memory.enabled
         fence = Fence(None if self._on else ())
@@ -139,7 +139,7 @@ class PicoBot:
         notices for the person.
 
         Before a long conversation is cut, the model has a silent turn to store what should last (before_compaction.py).
-        A generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
+        A generator that fails is a note, and the conversation waits (consolidation_runner.py). Raises StoreError.
         """
         engine = self._engine
         if engine is None or not self.talk.session:
@@ -180,7 +180,7 @@ class PicoBot:
         """Those of one run. What is said comes to the last one first: a call that was written down is recorded as a
         call."""
         budgets = Budgets.of(self.talk.settings)
-        room = Room(budgets.memory - window.tokens.system, budgets.turn)
+        room = ContextTrimming(budgets.memory - window.tokens.system, budgets.turn)
         return [*([memory] if memory else []), room, PlainCalls()]
 
     async def _run(
@@ -194,7 +194,7 @@ class PicoBot:
         """Let the model run, and tell what it does. With `keeps_stopped`, what it said until an error is kept too."""
         *before, asked = window.messages
         result, begun = None, None
-        held = HeldText()
+        held = BufferedText()
         try:
             async with self._agent.run_stream_events(
                 asked.content,

@@ -41,7 +41,7 @@ _BEGINNINGS = [
     for dressing in ("", "```", "```json", "```tool_call", "```tool_code", "<tool_call>")
     for name in ("name", "arguments", "parameters")
 ]
-_LONGEST = 100_000  # characters of an answer that is looked at
+_LONGEST = 100_000  # characters of an answer that is parsed
 
 
 class PlainCalls(AbstractCapability[Any]):
@@ -86,7 +86,7 @@ def _fits(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     return set(schema.get("required", ())) <= set(arguments) <= set(schema.get("properties", ()))
 
 
-class HeldText:
+class BufferedText:
     """The words of an answer on their way to a person. `of` gives what of an event can be shown now."""
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import override
 
-from picomem.agent.attribution import Voices
+from picomem.agent.attribution import ContextTexts
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.light_dataclass import replace
@@ -76,7 +76,7 @@ class MemoryTools(AbstractToolset[Any]):
     def __init__(self, engine: Engine, names: Iterable[str] = TOOLS, *, id: str = "picomem") -> None:  # noqa: A002
         """`names` are operations' names. Raises InvalidInput for one that is no tool."""
         self.engine = engine
-        self.voices: Voices | None = None  # where other tools have spoken in the run
+        self.voices: ContextTexts | None = None  # where other tools have spoken in the run
         self.hides_trouble = True  # a store that fails is a failed result; otherwise the run ends with it
         self._id = id
         self._limiter = CapacityLimiter(_CALLS_AT_ONCE)
@@ -118,7 +118,7 @@ class MemoryTools(AbstractToolset[Any]):
             else:
                 verb, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            verb.check_permission(self.engine)  # before the memory to forget is looked at
+            verb.check_permission(self.engine)  # before the memory to forget is read
             request = _weighed_once(request)
             if isinstance(request, ForgetRequest) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
@@ -132,7 +132,7 @@ class MemoryTools(AbstractToolset[Any]):
             raise ToolFailed(for_agents(str(error), self._tools)) from error
         return verb.reply(result_for_agents(result, self._tools)) + note
 
-    def _check_mentioned(self, request: ForgetRequest, voices: Voices) -> None:
+    def _check_mentioned(self, request: ForgetRequest, voices: ContextTexts) -> None:
         with suppress(NotFound):
             scope = self.engine.scope.narrowed(project=request.project)
             memory = self.engine.history(request.name, scope=scope)[-1]

@@ -35,7 +35,7 @@ class ChatTurn:
 
 
 async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult:
-    """Say something to PicoBot, which remembers, and get its answer; its words and tool calls are told as they come.
+    """Say something to PicoBot, which remembers, and get its answer; its text and tool calls are reported as they come.
 
     The model is the one of the settings. After the answer, what is due in the user's conversations is consolidated.
     """

@@ -1,4 +1,4 @@
-"""What a channel is to the worker that answers: an account that sends messages, and says what became of each."""
+"""The interface of a channel for the worker that answers: an account that sends messages and reports their delivery."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from picomem.records.channel_message import ChannelMessage
 
 
 class SendOutcome(StrEnum):
-    """What became of a message."""
+    """The outcome of sending a message."""
 
     SENT = "sent"
     LATER = "later"  # it did not go out, and may be sent again
@@ -21,7 +21,8 @@ class SendOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What became of a message. `native_id` is the channel's id for it; `wait_seconds` is how long to wait at least."""
+    """The result of sending a message. `native_id` is the channel's id for it; `wait_seconds` is how long to wait at
+    least."""
 
     outcome: SendOutcome
     native_id: str = ""

@@ -69,7 +69,7 @@ Work = tuple[str, str, str, str]  # user, channel, account, conversation
 _log = logging.getLogger("picomem")
 
 
-class News:
+class WorkSignal:
     """Tells the worker that there may be something to do."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class News:
         self._event = anyio.Event()
 
 
-async def answer_waiting(runtime: Runtime, accounts: Accounts, news: News, listening_since: Micros) -> float:
+async def answer_waiting(runtime: Runtime, accounts: Accounts, news: WorkSignal, listening_since: Micros) -> float:
     """Answer and send all that is due; how many seconds to wait before the next call, unless there is news.
 
     `listening_since` is when this process began to hear the channels. Raises StoreError where the store cannot be read.
@@ -161,7 +161,7 @@ def _by_conversation(messages: Iterable[ChannelMessage]) -> dict[Work, list[Chan
 
 
 def _next(messages: Sequence[ChannelMessage]) -> ChannelMessage:
-    """What a conversation has to do first: an answer is sent before the next message is answered."""
+    """Return the first task of a conversation: an answer is sent before the next message is answered."""
     return next((message for message in messages if message.direction is Direction.OUT), messages[0])
 
 

@@ -1,8 +1,7 @@
-"""OpenAI's chat completions: what a client asks for, and the documents that it gets. Pure.
+"""The format of OpenAI's chat completions: requests of clients, and the documents that they receive. Pure.
 
-What PicoBot cannot do is refused with a sentence: tools of the client, several answers, JSON, pictures. How an answer
-is sampled (`temperature`, `max_tokens`, …) is the business of the settings and is passed over, and so is the name of
-the model.
+Unsupported features are refused with a sentence: tools of the client, several answers, JSON, pictures. The settings
+decide the sampling of answers (`temperature`, `max_tokens`, …) and the model, so these parameters are ignored.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def _usage(usage: tuple[int, int]) -> dict[str, int]:
 
 
 def _messages(given: Any) -> tuple[list[NewMessage], list[str]]:
-    """What was said, and the instructions."""
+    """Return the messages and the instructions."""
     if not isinstance(given, list) or not given:
         raise InvalidInput("“messages” is a list of at least one message.")
     said: list[NewMessage] = []

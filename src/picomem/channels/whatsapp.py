@@ -1,12 +1,12 @@
-"""WhatsApp over Meta's Cloud API: its webhooks read, its messages made and sent.
+"""WhatsApp over Meta's Cloud API: reads webhooks, builds and sends messages.
 
-A webhook carries messages, or statuses of messages that were sent; statuses are not messages. A sender has a phone
-number (`from`), a business-scoped id (`from_user_id`), or both, and either may be missing. What is no text has its
-caption, or nothing. sessions/sender_identity.py decides which user a sender is. A message of the type `system` says
-that a sender has another number, and with it another business-scoped id.
+A webhook carries messages, or statuses of sent messages. A sender has a phone number (`from`), a business-scoped id
+(`from_user_id`), or both. For a message that is not text, only its caption is read. sessions/sender_identity.py decides
+which user a sender is. A message of the type `system` reports that a sender has a new number, and with it a new
+business-scoped id.
 
-The API has no key that makes a request happen once. `biz_opaque_callback_data` comes back in the statuses of a message,
-so a message whose sending was interrupted is known to have gone out when its status comes.
+The API has no idempotency key. `biz_opaque_callback_data` comes back in the statuses of a message, so the status shows
+that a message was sent although its sending was interrupted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LONGEST_REASON = 200
 
 @dataclass(frozen=True, slots=True)
 class SendStatus:
-    """What became of a message that was sent; `problem` is empty unless it failed."""
+    """The delivery status of a sent message; `problem` is empty unless it failed."""
 
     message_id: str
     native_id: str
@@ -160,7 +160,7 @@ def document_of(message: ChannelMessage) -> dict[str, Any]:
 
 
 def delivery_of(status: int, body: Any, retry_after: str = "") -> Delivery:
-    """What an answer of the API says about a message."""
+    """Read the delivery of a message from an answer of the API."""
     body = body if isinstance(body, dict) else {}
     if 200 <= status < 300:
         native_id = next((str(sent.get("id") or "") for sent in _objects(body.get("messages"))), "")
@@ -222,7 +222,7 @@ class WhatsAppAccount:
 
 
 def _values(payload: Mapping[str, Any], phone_number_id: str) -> list[Mapping[str, Any]]:
-    """What happened on our phone number."""
+    """Return the events on our phone number."""
     values = []
     for entry in _objects(payload.get("entry")):
         for change in _objects(entry.get("changes")):

@@ -1,6 +1,6 @@
-"""`picomem bench quality`: how well recall answers, on question sets or your own questions.
+"""`picomem bench quality`: measures how well recall answers, on question sets or on your own questions.
 
-The project's other benchmarks are no part of the package: `python -m benchmarks` runs them in a checkout.
+The project's other benchmarks are not in the package: `python -m benchmarks` runs them in a checkout.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@
     picomem chat "a question"           one answer; the same with a question on stdin
     picomem chat --json "a question"    one JSON document
 
-The model works on an event loop in a thread of its own, so that the main thread can wait for the person's next line,
-and an interrupt stops an answer and not the program. The answer goes to stdout; what is said about it (which tools the
-model calls, that memory is off) to stderr.
+The model works on an event loop in its own thread. So the main thread can wait for the person's next line, and an
+interrupt stops an answer, not the program. The answer goes to stdout; remarks about it (which tools the model calls,
+that memory is off) go to stderr.
 
-Memory is on here unless somebody has turned it off: who starts PicoBot of a memory program at their own terminal
-expects it to remember, while the setting's default, off, is right where others speak to it.
+Memory is on here unless it was turned off explicitly: a person who starts PicoBot at their own terminal expects it to
+remember. The default of the setting is off, which is right where other people speak to PicoBot.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
     stays = not question
     with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
         if trouble and chosen.session:
-            raise InvalidInput(f"The conversation cannot be gone on with: {trouble}")
+            raise InvalidInput(f"The conversation cannot be continued: {trouble}")
         chat = Chat(portal, model, engine, settings, trouble, session=chosen.session)
         if question.startswith("/") and not chosen.question:
             chat.follow(question.splitlines())
@@ -249,7 +249,7 @@ class Chat:
             remark(note)
 
     def _waited(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """What a task comes to; an interrupt stops the task, and what was said until then is kept."""
+        """Wait for a task and return its result. An interrupt stops the task; the messages until then are kept."""
         over = Event()
 
         async def done() -> Any:

@@ -1,4 +1,4 @@
-"""Ask a person at the terminal before an operation that cannot be undone: show what would happen, and take y or n."""
+"""Asks the person at the terminal before an operation that cannot be undone: shows the effect, and reads y or n."""
 
 from __future__ import annotations
 

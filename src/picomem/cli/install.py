@@ -1,4 +1,4 @@
-"""`picomem install` and `picomem uninstall`: set up the hosts of this machine to use picomem, and take that back."""
+"""`picomem install` and `picomem uninstall`: configure the hosts of this machine to use picomem, and revert that."""
 
 from __future__ import annotations
 

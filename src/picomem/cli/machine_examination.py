@@ -1,4 +1,4 @@
-"""What `picomem doctor` adds on the command line: the entries of picomem in the hosts of this machine."""
+"""The checks that `picomem doctor` adds on the command line: picomem's entries in the hosts of this machine."""
 
 from __future__ import annotations
 

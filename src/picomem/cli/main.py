@@ -1,12 +1,11 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `bench`, `completion` and `help` stand beside them.
-Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
-which takes longer to import than a recall takes in all.)
+Every operation of the table is a command, rendered from its request. `chat`, `tui`, `demo`, `install`, `uninstall`,
+`mcp`, `serve`, `bench`, `completion` and `help` are separate commands. A command loads only the modules that it needs,
+because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole recall.)
 
-Results go to stdout, everything else to stderr. With `--json` there is one JSON document on stdout, an error being
-one too. Exit codes are those of errors.py; 130 after an interrupt.
+Results go to stdout, everything else to stderr. With `--json`, stdout holds one JSON document, also for an error. Exit
+codes are those of errors.py; 130 after an interrupt.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from picomem.version import __version__
 
 _OTHERS: dict[str, tuple[Group, str, str]] = {
     "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
-    "tui": ("use", "Look into memory and change it, on screens in the terminal.", "picomem tui --theme light"),
+    "tui": ("use", "Browse and change memory on screens in the terminal.", "picomem tui --theme light"),
     "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
     "install": (
         "use",
@@ -300,7 +299,7 @@ def _first_words() -> dict[str, list[str]]:
 
 
 def _commands_by_group() -> str:
-    """What each command does, in a line or two, under what people come for."""
+    """Describe each command in a line or two, grouped by purpose."""
     from textwrap import fill
 
     lines: list[str] = []

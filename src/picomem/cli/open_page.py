@@ -1,6 +1,6 @@
-"""`picomem open`: the web page in the browser, signed in by a link that works once.
+"""`picomem open`: opens the web page in the browser, signed in by a link that works once.
 
-A server that runs on the store is used; where none runs, one is started, and serves until it is interrupted.
+It uses the server that runs on the store, or else starts one that runs until it is interrupted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the fields of a request to arguments of the command line, and back. Pure."""
+"""Converts the fields of a request to arguments of the command line, and back. Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def unicode_text(argument: str) -> str:
 
 
 def _type_of(hint: str, path: bool) -> Any:
-    """What argparse calls on the argument: a number where nothing else is allowed; a file's name may be any bytes."""
+    """Return the function that argparse calls on the argument: a number where nothing else is allowed; a file's name
+    may be any bytes."""
     if "str" in hint:
         return str if path else unicode_text
     return float if "float" in hint else int

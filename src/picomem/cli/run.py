@@ -1,4 +1,4 @@
-"""Running an operation for the command line: open the store, show progress, print the result."""
+"""Runs an operation for the command line: opens the store, shows progress, prints the result."""
 
 from __future__ import annotations
 

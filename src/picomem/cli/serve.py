@@ -1,7 +1,7 @@
-"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network.
+"""`picomem mcp` serves the store to one agent over stdin and stdout; `picomem serve` serves it to many over a network.
 
-The engine and the protocols are loaded when a server starts, because `picomem --help` reads the options here: MCP alone
-takes a second and a half of processor time.
+The engine and the protocols are loaded when a server starts, because `picomem --help` imports this module for its
+options, and MCP alone takes 1.5 s of processor time to import.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
 from picomem.paths import private_umask
-from picomem.records.caller import OWN_DATA, PURGE, Caller
+from picomem.records.caller import GLOBAL, OWN_DATA, PURGE, Caller
 from picomem.settings import LOG_FORMATS, load
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.runtime import Runtime
 
-EVERYTHING_OWN = OWN_DATA | {PURGE}  # what a person at the machine may do with their own memory
+# What a person at the machine may do with their own memory, and with the whole store as far as it was granted to them.
+EVERYTHING_OWN = OWN_DATA | {PURGE} | GLOBAL
 _FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
 
 
@@ -36,7 +37,7 @@ def run_mcp(chosen: argparse.Namespace) -> int:
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
     """The options of `picomem serve`."""
-    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: server.host, 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
     parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
     parser.add_argument(

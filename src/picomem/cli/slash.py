@@ -1,7 +1,7 @@
-"""The commands of the chat: a line that begins with a slash is for picomem and not for the model.
+"""Slash commands of the chat: a line that begins with a slash is for picomem, not for the model.
 
-They are the operations of the table, said shorter (`ChatCommand`); beside them stand those that only a chat has. What
-cannot be undone is asked for again before it is done, and no tool does it.
+Most are operations of the table under a shorter name (`ChatCommand`); a few exist only in a chat. A command that cannot
+be undone asks for confirmation, and no tool offers it to the model.
 """
 
 from __future__ import annotations

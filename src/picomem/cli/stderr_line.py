@@ -1,4 +1,4 @@
-"""What the program itself says beside its results: one line on stderr."""
+"""Prints a message of the program, as opposed to a result: one line on stderr."""
 
 from __future__ import annotations
 

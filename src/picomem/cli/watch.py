@@ -1,8 +1,8 @@
-"""`picomem ingest --watch`: follow the transcripts until stopped; see jobs/watching.py.
+"""`picomem ingest --watch`: follows the transcripts until it is stopped; see jobs/watching.py.
 
-What was new is printed each time. A reading that fails is said once and tried again. Ctrl-C ends it like every command,
-with what was read until then. So does SIGTERM, as a service manager sends it, but with exit code 0: to be stopped is
-how this command ends, and systemd counts 143 among the failures.
+It prints the new entries after each reading. A failed reading is reported once and repeated. Ctrl-C ends it like every
+command, with the result so far. SIGTERM, which service managers send, ends it with exit code 0: being stopped is the
+normal end of this command, and systemd counts 143 as a failure.
 """
 
 from __future__ import annotations

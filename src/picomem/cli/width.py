@@ -1,4 +1,4 @@
-"""How wide the terminal is."""
+"""The width of the terminal."""
 
 from __future__ import annotations
 

@@ -1,22 +1,22 @@
-"""What one run of consolidation writes, in the caller's transaction.
+"""Writes the result of one run of consolidation, in the caller's transaction.
 
-What a run leaves behind, all in one transaction and under one `run` id (nothing of it is anywhere else):
+A run writes these rows, all in one transaction and under one `run` id:
 
 - `changes`: a row of verb `consolidate` and decision `consolidate`, without a memory, whose `before` and `after` are
-  the pointer before and after; and a row for each fact (add, merge, supersede, refuse), each memory that was called off
-  (archive) and each thing that was turned down (refuse), all of verb `consolidate`;
+  the pointer before and after; and a row of verb `consolidate` for each fact (add, merge, supersede, refuse), each
+  invalidated memory (archive) and each rejected part (refuse);
 - `memories`: the versions that those changes opened and closed, of source `consolidation`;
-- `episodes`: one timeline entry (role `summary`, category `timeline`, key `ctx_{session}_{uuid}`), in several parts of
-  one key where it is a `[RAW]` one; with its full text and vector; their place is the messages' numbers minus one;
-- `transcripts`: the session's own row (host `picobot`, path `picomem:session/ID`), made by the first run and only
-  brought up to date by the later ones, as the place that the entries point into;
+- `episodes`: one timeline entry (role `summary`, category `timeline`, key `ctx_{session}_{uuid}`), or several parts
+  with one key for a `[RAW]` entry, with full text and vector; their position is the number of the message minus one;
+- `transcripts`: the session's own row (host `picobot`, path `picomem:session/ID`), to which the entries point. The
+  first run creates it, and later runs update it;
 - `session_summaries`: the summary, if this run wrote one (`consolidations.summarised`);
 - `lineage`: from the messages (`message`, id) to the memory version, to the refusal's change, to the timeline entry
   (`episode`, id, 0) and to the summary (`summary`, the session's id, 0), with the change that made it;
-- `sessions`: pointer, its time, and the count of failures, which begins anew;
-- `consolidations`: a row that says all that, and what pointer, failures and summary were before.
+- `sessions`: the pointer, its time, and the count of failures, which is reset;
+- `consolidations`: a row that records all this, and the previous pointer, failures and summary.
 
-Beside it stands `spending`, which no undo takes back. What an undo does is in `undo.py` and `undo_consolidation.py`.
+`spending` is written separately, and no undo reverts it. `undo.py` and `undo_consolidation.py` undo a run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
 from picomem.consolidation.material import Part
-from picomem.consolidation.proposal_checks import Taken
+from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
@@ -71,12 +71,12 @@ class Applied:
 
 
 @dataclass(slots=True)
-class TakingUp:
+class ConsolidationRun:
     """One run in its transaction; `owner` is the scope of the session."""
 
     tx: Transaction
     part: Part
-    taken: Taken
+    checked: CheckedProposal
     writer: Writer
     generator: str
     owner: Scope
@@ -93,7 +93,7 @@ class TakingUp:
         forgotten = self._forgotten()
         called_off = self._call_off()
         offered = self._requests(forgotten) + self._facts(forgotten)
-        for down in self.taken.turned_down:
+        for down in self.checked.turned_down:
             self._refuse(down.text, down.reason, down.memory_id)
         stored = self._timeline(texts)
         if store is not None:
@@ -107,9 +107,9 @@ class TakingUp:
             first=self._first(),
             last=after,
             timeline="\n".join(texts),
-            summary=self.taken.summary if part.covers else "",
+            summary=self.checked.summary if part.covers else "",
             covered=part.covers,
-            origin=self.taken.origin,
+            origin=self.checked.origin,
             unit=self.unit,
             offered=tuple(offered),
             called_off=tuple(called_off),
@@ -157,14 +157,15 @@ class TakingUp:
         consolidations.move_pointer(self.tx, session, part.last, self.writer.now)
 
     def _forgotten(self) -> list[Memory]:
-        """What was forgotten since the first of these messages was said: it must not come back by them."""
+        """Return the memories that were forgotten after the first of these messages, which must not bring them
+        back."""
         since = self.part.fresh[0].created_at
         archived = memories.archived(self.tx, self.owner)
         return [memory for memory in archived if memory.known_to is not None and memory.known_to > since]
 
     def _call_off(self) -> list[str]:
         called_off = []
-        for memory in self.taken.invalidate:
+        for memory in self.checked.invalidate:
             now = memories.by_key(self.tx, memory.scope, memory.key)
             if now is not None and now.id == memory.id and now.version == memory.version:
                 reason = f"it holds no longer, says session {self.part.session.id}"
@@ -175,7 +176,7 @@ class TakingUp:
         return called_off
 
     def _requests(self, forgotten: Sequence[Memory]) -> list[Offered]:
-        """What the user asked to be remembered, as ingest finds it in transcripts: no generator decides on that."""
+        """Find what the user asked to be remembered, as ingest finds it in transcripts, without a generator."""
         offered = []
         for message in self.part.fresh:
             if message.role is not Role.USER or message.origin is not Origin.USER:
@@ -189,7 +190,7 @@ class TakingUp:
     def _facts(self, forgotten: Sequence[Memory]) -> list[Offered]:
         times = {message.seq: message.created_at for message in self.part.messages}
         offered = []
-        for fact in self.taken.facts:
+        for fact in self.checked.facts:
             said_at = max((times[number] for number in fact.sources), default=self.writer.now)
             offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, fact.origin, said_at)
             offered += self._offered(replace(offer, kind_given=fact.kind_given), fact.sources, forgotten)
@@ -252,7 +253,7 @@ class TakingUp:
             start=part.first,
             end=part.last + 1,
             role="summary",
-            origin=self.taken.origin,
+            origin=self.checked.origin,
             preview="",
             started_at=fresh[0].created_at,
             ended_at=fresh[-1].created_at,
@@ -293,8 +294,8 @@ class TakingUp:
             return
         summary = Summary(
             session_id=part.session.id,
-            text=self.taken.summary,
-            origin=self.taken.origin,
+            text=self.checked.summary,
+            origin=self.checked.origin,
             message_count=part.covered,
             covered_seq=part.covers,
             created_at=before.created_at if before else self.writer.now,

@@ -1,10 +1,10 @@
-"""Consolidate a conversation: what a generator is asked about, and the one transaction that applies its answer.
+"""Consolidates a conversation: prepares the input of a generator, and applies its answer in one transaction.
 
-This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, `memory/decide.py` what
-becomes of each fact, and `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
+This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, and `memory/decide.py` the
+outcome of each fact; `apply.py` writes it. In between, `picomem/consolidation_runner.py` asks the generator.
 
-The transaction first checks that the pointer and the messages are still those that were read. If another process was
-faster, or a message was purged meanwhile, nothing is written.
+The transaction first checks that the pointer and the messages are unchanged since they were read. If another process
+was faster, or a message was purged meanwhile, nothing is written.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
 from picomem.clock import Clock, to_datetime
-from picomem.consolidation.apply import Applied, TakingUp
+from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import Taken, persons_in, taken
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal, persons_in
 from picomem.consolidation.timeline_entries import entry
 from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
@@ -38,7 +38,7 @@ from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 
 _MOST_KNOWN = 24  # memories that a generator is shown
-_RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
+_RECALLING = ("recall", "search", "memory_get")  # in the names of tools that return memories
 
 MakeWriter = Callable[[str], Writer]
 
@@ -59,7 +59,7 @@ class PreparedPart:
 class Consolidator:
     """Reads and writes for the consolidation of one user's conversations with PicoBot."""
 
-    works_without_model = True  # what is due is taken up at the day's limit, and after failures, as well
+    works_without_model = True  # due messages are consolidated at the daily limit, and after failures, as well
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Consolidator:
     # Before
 
     def waiting(self) -> list[Session]:
-        """The sessions with messages that memory has not taken up, the one that waits longest first."""
+        """Return the sessions with unconsolidated messages, the one that waits longest first."""
         with self._connector.read() as tx:
             return consolidations.waiting(tx, self._scope)
 
@@ -118,7 +118,7 @@ class Consolidator:
         return session
 
     def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:
-        """What is believed and shares words with the part, the likest first, within so many tokens."""
+        """Return the current memories that share words with the part, most similar first, within a token budget."""
         said = frozenset(term for line in part.lines for term in terms(line.text))
         sharing = []
         for memory in memories.current(tx, part.session.scope, self._clock()):
@@ -152,7 +152,7 @@ class Consolidator:
         """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
         has, and else an empty string."""
         with self._connector.write(self._scope) as tx:
-            if not lease.taken(tx):
+            if not lease.acquire(tx):
                 return "busy"
             if not self._unchanged(tx, ready):
                 lease.give_back(tx)
@@ -186,9 +186,9 @@ class Consolidator:
         with self._connector.write(self._scope) as tx:
             consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
 
-    def taken(self, ready: PreparedPart, proposal: Proposal) -> Taken:
+    def check_proposal(self, ready: PreparedPart, proposal: Proposal) -> CheckedProposal:
         """The parts of a proposal that pass the checks. Raises GeneratorFailed for an invalid proposal."""
-        return taken(proposal, ready.part, ready.known, self._cleaner.shown_text)
+        return check_proposal(proposal, ready.part, ready.known, self._cleaner.shown_text)
 
     def failed(self, ready: PreparedPart) -> int:
         """Count a failure of the generator; how many there were in a row, with this one."""
@@ -196,9 +196,11 @@ class Consolidator:
             consolidations.count_failure(tx, ready.part.session)
         return ready.part.session.consolidation_failures + 1
 
-    def apply(self, ready: PreparedPart, taken: Taken, generator: str, *, dry_run: bool = False) -> Applied | None:
-        """Keep what came of a part; None where it was overtaken. With `dry_run` all is done, and then taken back."""
-        texts = entry(self._stamp(ready.part), taken.timeline)
+    def apply(
+        self, ready: PreparedPart, checked: CheckedProposal, generator: str, *, dry_run: bool = False
+    ) -> Applied | None:
+        """Store the result of a part; None if another process was faster. With `dry_run` everything is rolled back."""
+        texts = entry(self._stamp(ready.part), checked.timeline)
         with_vectors = self._vectors is not None and not dry_run
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
         writer = self._writer(f"consolidation:{generator}")
@@ -210,20 +212,20 @@ class Consolidator:
             with self._connector.write(self._scope) as tx:
                 if not self._unchanged(tx, ready):
                     return None
-                done = self._taking_up(tx, ready, taken, writer, generator)
+                done = self._run(tx, ready, checked, writer, generator)
                 applied = done.all(texts, vectors, self._vectors if with_vectors else None)
                 if dry_run:
-                    raise _TakenBack(applied)
-        except _TakenBack as end:
+                    raise _DryRunEnded(applied)
+        except _DryRunEnded as end:
             return end.applied
         if self._vectors is not None:
             self._vectors.store_waiting(self._connector)
         return applied
 
-    def _taking_up(
-        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
-    ) -> TakingUp:
-        return TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
+    def _run(
+        self, tx: Transaction, ready: PreparedPart, checked: CheckedProposal, writer: Writer, generator: str
+    ) -> ConsolidationRun:
+        return ConsolidationRun(tx, ready.part, checked, writer, generator, ready.part.session.scope, self._cleaner)
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         part = ready.part
@@ -238,7 +240,7 @@ class Consolidator:
         return f"{to_datetime(part.fresh[-1].created_at, self._zone):%Y-%m-%d %H:%M}"
 
 
-class _TakenBack(Exception):
+class _DryRunEnded(Exception):
     """A dry run is over."""
 
     def __init__(self, applied: Applied) -> None:
@@ -247,7 +249,7 @@ class _TakenBack(Exception):
 
 
 def _recalled(messages: Sequence[Message]) -> list[str]:
-    """What memory's own tools handed out in these messages: an agent that repeats it says nothing new."""
+    """Return the texts that memory's own tools returned in these messages: repeating them says nothing new."""
     asked = {
         call.id for message in messages for call in message.tool_calls if any(name in call.name for name in _RECALLING)
     }

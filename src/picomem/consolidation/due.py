@@ -1,14 +1,15 @@
-"""When a conversation is consolidated, and up to where. Pure.
+"""Decides when a conversation is consolidated, and up to which message. Pure.
 
-What is counted is what came after the last consolidated message, by its number: a clock may jump. Any of three starts
-one (A6): its tokens pass half of the model's window, it has so many finished turns, or nobody has said anything for so
-long. The two designs say "half of the context window" and "about 8,000 tokens"; with the default window of 16,000 they
-are one. A fourth is a time of day, where the settings name one: whatever was said before is taken up then.
+The decision depends on the messages after the last consolidated one, by number, because a clock may jump. Any of three
+conditions suffices (A6): their tokens exceed half of the model's window, enough turns are finished, or the conversation
+has been idle long enough. The two designs say "half of the context window" and "about 8,000 tokens"; these are equal
+with the default window of 16,000. The settings may add a time of day, at which all earlier messages are due.
 
-Two numbers come out, since two things are asked for. `last` is how far memory takes the conversation up: to its end,
-for what was said in a short talk is to be remembered too. `covers` is how far a summary may take its messages' place in
-the prompt: the last ones stay, word for word (P6). Neither cut stands between a call and its result, nor behind a call
-at the end whose result may yet come; and a question that waits for its answer goes with it, unless all are idle.
+The result has two numbers. `last` is the last message to extract memories from: the end of the conversation, because
+memory should keep what a short conversation says, too. `covers` is the last message that a summary may replace in the
+prompt: the latest messages stay verbatim (P6). Neither cut separates a call from its result, or follows a call at the
+end whose result may still come. A question that waits for its answer is consolidated with the answer, unless the
+conversation is idle.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from picomem.settings import Settings
 
 
 class Trigger(StrEnum):
-    """Why a conversation is consolidated."""
+    """The reason why a conversation is consolidated."""
 
     SIZE = "size"
     TURNS = "turns"
@@ -38,7 +39,7 @@ class Trigger(StrEnum):
 class Triggers:
     """More than so many tokens, so many turns, so long idle (microseconds); how many messages stay in the prompt.
 
-    `daily` is the time of day, in `zone`, at which whatever was said before is taken up.
+    `daily` is the time of day, in `zone`, at which all earlier messages are due.
     """
 
     tokens: int

@@ -1,11 +1,11 @@
-"""Whether a model made a statement up: nothing it was shown says anything like it. Pure.
+"""Decides whether a model invented a statement, because nothing that it was shown says anything like it. Pure.
 
-A model that is asked for facts finds some where there are none: it repeats an example of its task, goes by what is
-usual, or gets a number wrong. It may put things in its own words, so words are only counted: two in five must have been
-said. Where the talk is Chinese and the statement is not, or the other way round, words cannot be compared, but names,
-identifiers and numbers can: the statement needs one of the talk's, and has none that is not there. Without any it is no
-fact, true or not, because nothing confirms it. Numbers are not put in other words; one that nobody said is made up, but
-for small ones, which people spell out, and those of dates and times, which are reckoned ("next Tuesday").
+A model that is asked for facts invents some: it repeats an example of its task, states what is usual, or gets a number
+wrong. It may rephrase, so this only counts words: two in five must occur in the conversation. If only one of statement
+and conversation is Chinese, words cannot be compared, but names, identifiers and numbers can: the statement needs one
+of the conversation's, and must not have any other. Without one, nothing confirms the statement, so it is rejected even
+if it is true. A number that nobody said is invented, except small numbers, which people spell out, and those of dates
+and times, which are computed ("next Tuesday").
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Shown:
         return cls(words, frozenset(_numbers("\n".join(told))), _is_cjk("\n".join(told)))
 
     def reason_against(self, statement: str) -> str:
-        """Why a statement is made up; empty where it may have been said."""
+        """Explain why a statement counts as invented; empty if it may have been said."""
         statement = re.sub(_WHEN, " ", statement)
         words = content_words(statement)
         if _is_cjk(statement) is not self.cjk:
@@ -64,7 +64,7 @@ class Shown:
         return f"nobody said the number {made_up[:20]}" if made_up else ""
 
     def _unconfirmed(self, statement: str) -> str:
-        """Why nothing of the talk confirms a statement in another script; empty where something does."""
+        """Explain why nothing in the conversation confirms a statement in another script; empty if something does."""
         names = [name for name in re.findall(_NAME, statement) if content_words(name)]
         strange = next((name for name in names if not content_words(name) <= self.words), "")
         if strange:

@@ -1,12 +1,12 @@
-"""The part of a conversation that one consolidation takes up, as a generator may see it. Pure, given what redacts.
+"""The part of a conversation for one run of consolidation, as a generator may see it. Pure; a redactor is passed in.
 
-What is due may be longer than a model takes: a run takes as much of it as fits, from the oldest on, and the next goes
-on there. A cut stands where `due` would make one: never between a call and its result. A part has two borders, since a
-summary covers less than memory takes up (see `due`): messages that memory took up before, but for which nothing stands
-in the prompt yet, come along only to be summarised.
+If more is due than a model takes, a run takes the oldest messages that fit, and the next run continues there. A cut
+follows the rules of `due`: never between a call and its result. A part has two borders, because a summary covers fewer
+messages than memory extraction (see `due`): messages that were consolidated before, but that no summary covers yet, are
+included only for the summary.
 
-What a tool answered is not shown, only that it was asked: it is long, an agent says in its own words what it took from
-it, and a page that gives orders gives them to nobody here. Text of other people is shown as theirs.
+Calls of tools are shown without their results: these are long, the agent's text repeats what matters, and the orders of
+a hostile page cannot take effect. Text of other people is marked as theirs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Part:
 
     @property
     def fresh(self) -> tuple[Message, ...]:
-        """The messages that memory takes up now."""
+        """The messages that this run consolidates."""
         return tuple(message for message in self.messages if message.seq >= self.first)
 
     @property

@@ -1,20 +1,20 @@
-"""What may come of a generator's proposal: checked, bounded, and each text with its origin. Pure, given what redacts.
+"""Checks a generator's proposal, limits it, and determines the origin of each text. Pure; a redactor is passed in.
 
-A model may be wrong, cut off, or talked into something by a text that it read. So whatever it says:
+A model may be wrong, cut off, or manipulated by a text that it read. So these rules apply to any answer:
 
-- Facts are few, short, one statement each, under a valid key. What tells of the conversation and not of the world ("the
-  user asked about…"), and what only says what the summary says, is no fact; nor what nobody said (`grounding.py`).
-- Origin is decided by words, not by what the model claims. Where others' text was read (a page, another person, a mail
-  that the user pasted, what the agent said after it had read such text), a fact is the agent's only if the user or the
-  agent stated it (`policy/stated.py`) and no word of it stands only in what others said. Else it is theirs, which
-  means what it always means: no instruction, not in the index page, fenced.
-- Timeline and summary have the least trusted origin of all that they may be made of, the summary before included.
-- A memory can be called off only if it was shown to the model and shares a word with what the user or the agent said;
-  one that a person stated or pinned, only if they speak of it; where others' text was read, and somebody trusted stands
-  behind the memory, only if the person wants it forgotten. And never if a fact of the same answer says that it holds.
-- A text that is no sentence about anything (a refusal, nothing at all) is no proposal: GeneratorFailed.
+- Facts are few and short, one statement each, under a valid key. A statement about the conversation ("the user asked
+  about…"), a repetition of the summary, and a statement that nobody made (`grounding.py`) are not facts.
+- The words decide the origin, not the model's claim. If text of others was read (a page, another person, a mail that
+  the user pasted, or what the agent said after reading such text), a fact is the agent's only if the user or the agent
+  stated it (`policy/stated.py`) and every word of it occurs outside the text of others. Otherwise it has the origin of
+  that text, with the usual effect: no instruction, not in the index page, fenced.
+- The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
+- A memory can be invalidated only if it was shown to the model and shares a word with what the user or the agent said.
+  A memory that a person stated or pinned can be invalidated only if that person mentions it. If text of others was read
+  and the memory is trusted, the person must ask to forget it. A fact of the same answer that confirms it prevents this.
+- A text without a statement (a refusal, or nothing) is not a proposal: GeneratorFailed.
 
-What is turned down is told with its reason, and goes on record.
+Rejected parts are reported and recorded with the reason.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedDown:
+class RejectedPart:
     """A rejected part of a proposal: its text (the key of an invalidation) and the reason."""
 
     text: str
@@ -99,7 +99,7 @@ class TurnedDown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class CheckedProposal:
     """The parts of a proposal that passed the checks. `origin` is that of the timeline's text and the summary's."""
 
     facts: tuple[Checked, ...]
@@ -107,10 +107,10 @@ class Taken:
     timeline: str
     summary: str
     origin: Origin
-    turned_down: tuple[TurnedDown, ...] = field(default=())
+    turned_down: tuple[RejectedPart, ...] = field(default=())
 
 
-def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> Taken:
+def check_proposal(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> CheckedProposal:
     """Check a proposal. `known` are the memories that the generator was shown. Raises GeneratorFailed."""
     timeline = _told(proposal.timeline, LONGEST_TIMELINE, safe)
     summary = _told(proposal.summary, LONGEST_SUMMARY, safe, lines=True) if part.covers else ""
@@ -120,11 +120,11 @@ def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -
         raise GeneratorFailed(f"The model refused: {timeline[:120]}")
     if part.covers and not summary:
         raise GeneratorFailed("The answer has no summary.")
-    said = Spoken.of(part.lines, tainted=_tainted(part))
+    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
     facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
     told = [fact.content for fact in facts]
     invalidate, refused = _invalidated(proposal.invalidate, known, said, persons_in(part), told)
-    return Taken(
+    return CheckedProposal(
         facts=tuple(facts),
         invalidate=tuple(invalidate),
         timeline=timeline,
@@ -141,14 +141,14 @@ def worst(origins: Iterable[Origin]) -> Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenTexts:
     """The texts of a part by speaker: the user, the agent, and each other origin."""
 
     own: tuple[Grounds, ...]
     others: tuple[tuple[Origin, frozenset[str]], ...]
 
     @classmethod
-    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> Spoken:
+    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> SpokenTexts:
         """The words of these lines. `tainted` is the origin of an earlier summary that nobody trusted wrote: its words
         are not told apart, so they are anybody's."""
         others = [(line.origin, frozenset(terms(line.text))) for line in lines if not line.origin.trusted]
@@ -158,7 +158,7 @@ class Spoken:
         return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
 
     def origin_of(self, text: str, known: str = "") -> Origin:
-        """Whose statement it is. The words of a trusted memory that it revises (`known`) need no one to say them."""
+        """Return the origin of a statement. Words of the trusted memory that it revises (`known`) need no speaker."""
         origin = self.origin_of_words(text, known)
         if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
             return origin
@@ -173,7 +173,7 @@ class Spoken:
 
 def persons_in(part: Part) -> Grounds:
     """The person's statements in a part. If no other text was read, the agent's words to the person count too."""
-    said = Spoken.of(part.lines, tainted=_tainted(part))
+    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
     if not said.others:
         return Grounds(line.text for line in part.lines)
     return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
@@ -185,10 +185,10 @@ def pasted_in(line: PromptLine) -> str:
 
 
 def _facts(
-    facts: Sequence[Fact], part: Part, said: Spoken, told: tuple[str, str], shown: Shown, safe: Safe
-) -> tuple[list[Checked], list[TurnedDown]]:
+    facts: Sequence[Fact], part: Part, said: SpokenTexts, told: tuple[str, str], shown: Shown, safe: Safe
+) -> tuple[list[Checked], list[RejectedPart]]:
     kept: list[Checked] = []
-    down: list[TurnedDown] = []
+    down: list[RejectedPart] = []
     keys = Counter(fact.key.strip() for fact in facts)
     for fact in facts:
         content = " ".join(safe(plain(fact.content)).split())
@@ -198,7 +198,7 @@ def _facts(
         if not reason and len(kept) == MOST_FACTS:
             reason = f"a consolidation stores {MOST_FACTS} facts at most"
         if reason:
-            down.append(TurnedDown(content, reason))
+            down.append(RejectedPart(content, reason))
             continue
         kind = fact.kind or kind_of(content)
         kept.append(
@@ -217,13 +217,13 @@ def _facts(
 
 
 def _shown(part: Part, known: Sequence[Memory]) -> Shown:
-    """What the generator was shown: messages, memories and the earlier summary."""
+    """Return everything that the generator was shown: messages, memories and the earlier summary."""
     texts = [line.text for line in part.lines] + [f"{memory.key} {memory.content}" for memory in known]
     return Shown.of([*texts, part.summary.text] if part.summary else texts)
 
 
 def _no_fact(content: str, told: tuple[str, str]) -> str:
-    """Why this is no fact; empty where it may be one."""
+    """Explain why this is no fact; empty if it may be one."""
     if not any(char.isalnum() for char in content):
         return "there are no words in it"
     sentences = len(re.findall(r"[.!?](?:\s|$)|[。！？]", content))
@@ -240,11 +240,11 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
 
 
 def _invalidated(
-    keys: Sequence[str], known: Sequence[Memory], said: Spoken, persons: Grounds, facts: Sequence[str]
-) -> tuple[list[Memory], list[TurnedDown]]:
+    keys: Sequence[str], known: Sequence[Memory], said: SpokenTexts, persons: Grounds, facts: Sequence[str]
+) -> tuple[list[Memory], list[RejectedPart]]:
     by_key = {memory.key: memory for memory in known}
     kept: list[Memory] = []
-    down: list[TurnedDown] = []
+    down: list[RejectedPart] = []
     for key in dict.fromkeys(plain(key).strip() for key in keys):
         memory = by_key.get(key)
         if memory is None:
@@ -262,7 +262,7 @@ def _invalidated(
         else:
             kept.append(memory)
             continue
-        down.append(TurnedDown(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
+        down.append(RejectedPart(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
     return kept, down
 
 

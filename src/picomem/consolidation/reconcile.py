@@ -1,9 +1,9 @@
-"""Settle doubts with a model: pairs of memories that may contradict each other.
+"""Resolves doubts with a model: pairs of memories that may contradict each other.
 
-The model only says how a pair stands; what it says clearly becomes one change, which can be undone. A wrong answer
-would archive what is true, so much is left to a person (`picomem review`): a pair whose older memory a person stated or
-pinned, a pair with text of others in it, and whatever the model is not sure of. What it was not sure of is on record,
-so nobody pays for the same pair twice.
+The model only describes the relation of a pair; a clear answer becomes one change, which can be undone. A wrong answer
+would archive something true, so a person decides the other cases (`picomem review`): pairs whose older memory a person
+stated or pinned, pairs with text of others, and pairs about which the model is unsure. Unsure answers are recorded, so
+no pair is paid for twice.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""A timeline entry as it is stored: its texts, each within an episode's preview; and the entry that is the messages
-themselves, where no generator had anything to say (A11). Pure."""
+"""The texts of a timeline entry, each within an episode's preview. Pure.
+
+If no generator produced an entry, the entry consists of the messages themselves (A11).
+"""
 
 from __future__ import annotations
 
 from picomem.consolidation.material import Part
-from picomem.consolidation.proposal_checks import Taken, worst
+from picomem.consolidation.proposal_checks import CheckedProposal, worst
 
 RAW = "[RAW]"
 _LONGEST_PREVIEW = 1_500  # characters of an episode
@@ -20,12 +22,12 @@ def entry(stamp: str, timeline: str) -> list[str]:
     return [f"[{stamp}] {RAW} {piece}" for piece in _pieces(body, room)]
 
 
-def raw(part: Part) -> Taken:
+def raw(part: Part) -> CheckedProposal:
     """The entry of a part without a generator: the new messages as they are, long ones cut."""
     lines = [line for line in part.lines if line.fresh]
     said = "\n".join(f"{line.role}: {line.text}" for line in lines)
     numbers = f"messages {part.first} to {part.last}, without words of anybody's"
-    return Taken(
+    return CheckedProposal(
         facts=(),
         invalidate=(),
         timeline=f"{RAW} {said or numbers}",

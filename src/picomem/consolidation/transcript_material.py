@@ -1,11 +1,11 @@
-"""The episodes of a transcript as messages that a generator may be shown. Pure.
+"""Converts the episodes of a transcript to messages for a generator. Pure.
 
-A transcript is long and mostly an agent's talk, so each episode is cut: a person's words say most. Of a turn in many
-parts (a paste) the first and the last are shown. Where the host has summarised the session, its last summary stands for
-what the agent said before it, which costs less; what the person said is shown in any case, since facts come from it.
-What stands on a branch that its user went back from is left out.
+A transcript is long, and most of it is the agent's text. So each episode is cut, because a person's words say most. Of
+a turn in many parts (a paste), only the first and the last part are shown. If the host has summarised the session, its
+last summary replaces the agent's text before it, which costs less. The person's text is always shown, because facts
+come from it. Abandoned branches are left out.
 
-A speaker by name in somebody's log is a person, but not the user, so their words count as another's.
+A named speaker in a log is a person, but not the user, so that text has the origin of other people.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """How far a transcript was taken up: so many turns, when it was of that generation, at that time."""
+class ConsolidatedUpTo:
+    """The consolidated part of a transcript: the number of turns, the generation of the file, and the time."""
 
     turns: int = 0
     generation: int = 0
     at: int = 0
 
     def is_fresh(self, episode: Episode, generation: int) -> bool:
-        """Return whether an episode was not taken up; after a rewrite turns have other numbers, so its time decides."""
+        """Return whether an episode is not consolidated. A rewrite renumbers turns, so the time decides then."""
         if not self.at or self.generation == generation:
             return episode.last_turn >= self.turns
         return episode.created_at > self.at
@@ -44,14 +44,14 @@ class TranscriptPlace:
     1."""
 
     transcript: Transcript
-    reached: Reached
+    reached: ConsolidatedUpTo
     shown: tuple[Episode, ...]
     first_turn: int
     last_turn: int
 
 
-def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: Reached) -> list[Episode]:
-    """The episodes of a transcript that no run has taken up, in order."""
+def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: ConsolidatedUpTo) -> list[Episode]:
+    """Return the unconsolidated episodes of a transcript, in order."""
     fresh = [
         episode
         for episode in there
@@ -76,7 +76,7 @@ def messages_of(transcript: Transcript, shown: Sequence[Episode]) -> list[Messag
 
 
 def turns_before(shown: Sequence[Episode], number: int, turns: int) -> int:
-    """Return how many turns are taken up when the message of that number was the last one; `turns` are all there
+    """Return how many turns are consolidated when the message of that number was the last one; `turns` are all there
     are."""
     if number >= len(shown):
         return max(turns, shown[-1].last_turn + 1)

@@ -1,25 +1,25 @@
-"""Consolidate transcripts: conversations that other programs own, of which memory has the episodes.
+"""Consolidates transcripts: conversations that other programs own, stored as episodes.
 
-It is the same as with a conversation with PicoBot (`consolidate.py`, `apply.py`), with these differences:
+This works as for a conversation with PicoBot (`consolidate.py`, `apply.py`), with these differences:
 
-- Episodes stand for messages, and lineage leads to them.
-- How far a transcript was taken up is where its latest run on record ended; a purge or an undo moves it by that alone.
-- What a person asked for was found when the transcript was read, and no prompt waits for a summary.
-- Without a model, and at the day's limit, nothing is done: the episodes are there to be recalled in any case.
+- Episodes replace messages, and lineage leads to them.
+- The end of the latest recorded run is the position in a transcript; only a purge or an undo moves it back.
+- Requests of the person were extracted when the transcript was ingested, and no prompt waits for a summary.
+- Without a model, or at the daily limit, nothing happens, because recall finds the episodes anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from picomem.consolidation.apply import Offered, TakingUp
+from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
 from picomem.consolidation.material import part_of
-from picomem.consolidation.proposal_checks import Taken
+from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.transcript_material import (
     MOST_TOKENS,
-    Reached,
+    ConsolidatedUpTo,
     TranscriptPlace,
     fresh_episodes,
     messages_of,
@@ -122,9 +122,9 @@ class TranscriptConsolidator(Consolidator):
         # What is shown next is numbered from 1 again, so a run has no number at which to end.
         return PreparedPart(part=part, due_to=transcript.turns, known=known, material=material, place=place)
 
-    def _reached(self, tx: Transaction, transcript: Transcript) -> Reached:
+    def _reached(self, tx: Transaction, transcript: Transcript) -> ConsolidatedUpTo:
         run = consolidations.latest_of_transcript(tx, self._scope, transcript.id)
-        return Reached(turns=run.last, generation=run.generation, at=run.at) if run else Reached()
+        return ConsolidatedUpTo(turns=run.last, generation=run.generation, at=run.at) if run else ConsolidatedUpTo()
 
     def _session_of(self, tx: Transaction, transcript: Transcript) -> Session:
         """The transcript as a session, for what both have in common."""
@@ -151,16 +151,18 @@ class TranscriptConsolidator(Consolidator):
         if self._reached(tx, now) != place.reached:
             return False
         there = {episode.id: episode.preview for episode in episodes.of_transcript(tx, self._scope, now.id, [])}
-        # The last one may have grown meanwhile; what was added to it is taken up by the next run.
+        # The last one may have grown meanwhile; the next run consolidates what was added to it.
         return all(there.get(episode.id, "").startswith(episode.preview) for episode in place.shown)
 
-    def _taking_up(
-        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
-    ) -> TakingUp:
+    def _run(
+        self, tx: Transaction, ready: PreparedPart, checked: CheckedProposal, writer: Writer, generator: str
+    ) -> ConsolidationRun:
         scope = ready.part.session.scope
-        taking_up = _TakingUpTranscript(tx, ready.part, taken, writer, generator, scope, self._cleaner, unit="turns")
-        taking_up.place = _place_of(ready)
-        return taking_up
+        run = _TranscriptConsolidationRun(
+            tx, ready.part, checked, writer, generator, scope, self._cleaner, unit="turns"
+        )
+        run.place = _place_of(ready)
+        return run
 
 
 def _place_of(ready: PreparedPart) -> TranscriptPlace:
@@ -168,7 +170,7 @@ def _place_of(ready: PreparedPart) -> TranscriptPlace:
     return ready.place
 
 
-class _TakingUpTranscript(TakingUp):
+class _TranscriptConsolidationRun(ConsolidationRun):
     """One run on a transcript in its transaction."""
 
     place: TranscriptPlace
@@ -192,7 +194,7 @@ class _TakingUpTranscript(TakingUp):
     def _entry(self) -> Episode:
         shown = self.place.shown
         return replace(
-            TakingUp._entry(self),
+            ConsolidationRun._entry(self),
             first_turn=shown[0].first_turn,
             last_turn=max(episode.last_turn for episode in shown),
             part=_ENTRY_PART,

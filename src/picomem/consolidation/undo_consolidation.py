@@ -1,19 +1,19 @@
-"""Taking back what a consolidation did to its conversation, and taking that back in turn; the facts of a run are taken
-back like any other change (`undo.py`).
+"""Undoes the effects of a consolidation on its conversation, and undoes such an undo.
 
-A run and the undo of it are the same thing in two directions, so one function does both: the pointer goes to where it
-was before, the summary becomes what it was, and the timeline entry, which one of them stored and the other removed,
-goes or comes back. What it needs stands in the record of the run (`consolidations.Record`). Turning a run back puts
-another record in its place, under the run of the undo, that leads back; so at any time one record says how a
-conversation stands to a consolidation:
+The facts of a run are undone like any other change (`undo.py`).
+
+A run and its undo are the same operation in two directions, so one function does both: it restores the previous pointer
+and summary, and removes or restores the timeline entry. The record of the run holds what this needs
+(`consolidations.Record`). An undo replaces this record, under the run of the undo, by one that leads back. So one
+record at a time describes the relation of a conversation to a consolidation:
 
     change             run   decision      on record
     c  consolidate     R     consolidate   R: messages 1–6, the entry's id
     d  undo c          U     reopen        U: the entry itself; the conversation is due again
     e  undo d          V     consolidate   V: messages 1–6, the entry's id
 
-Only what happened to a conversation last can be taken back: what came later began where it ended. Facts that were taken
-back are forgotten since, so consolidating the conversation anew does not store them again.
+Only the latest step of a conversation can be undone, because each step begins where the previous one ended. Facts that
+were undone count as forgotten, so consolidating the conversation again does not store them again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
-CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was taken up, and that was taken back
+CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was consolidated, and that was undone
 
 
 def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[str, str]) -> None:
@@ -124,7 +124,7 @@ def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Rec
 
 
 def _pointer(tx: Transaction, scope: Scope, kept: consolidations.Record) -> tuple[int | None, str]:
-    """Up to where the conversation of a run was taken up by now, and its latest run; None where it was purged."""
+    """Return up to where the conversation of a run is consolidated now, and its latest run; None if it was purged."""
     if kept.transcript:
         latest = consolidations.latest_of_transcript(tx, scope, kept.transcript)
         return (latest.last, latest.run) if latest else (None, "")
@@ -176,7 +176,7 @@ def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: 
 
 
 def _episodes_of(tx: Transaction, scope: Scope, kept: consolidations.Record) -> list[Parent]:
-    """The episodes of the turns that a run took up."""
+    """Return the episodes of the turns that a run consolidated."""
     entry = kept.entries[0]
     there = episodes.of_transcript(tx, scope, kept.transcript, [])
     return [

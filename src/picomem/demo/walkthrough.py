@@ -240,7 +240,8 @@ def _what_next(page: _Page) -> None:
 
 
 def _program() -> str:
-    """How this person can call picomem: by name where it is on the path, else (a clone) by where it was started."""
+    """Return the command that starts picomem for this person: by name where it is on the path, else (a clone) by where
+    it was started."""
     if shutil.which("picomem"):
         return "picomem"
     started = Path(sys.argv[0])

@@ -67,13 +67,13 @@ def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> bool:
     return True
 
 
-def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
     """The recorded quotes that an agent may have in its context when it stores `text`."""
     from picomem.memory import untrusted_handouts
 
     with engine._context.connector.read() as tx:
         kept = untrusted_handouts.load(tx, engine.scope, engine.now())
-        return untrusted_handouts.in_sight(tx, kept, text, engine.now())
+        return untrusted_handouts.in_context(tx, kept, text, engine.now())
 
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:
@@ -148,7 +148,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
 
 def consolidator(engine: Engine) -> Consolidator:
-    """The reader and writer for `picomem.distillation`, which calls the generator."""
+    """The reader and writer for `picomem.consolidation_runner`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
     return _consolidator(engine, Consolidator)

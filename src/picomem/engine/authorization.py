@@ -1,4 +1,4 @@
-"""Who may ask over a network: the tokens of a user, and what was granted to them beyond their own data."""
+"""Access over a network: the tokens of a user, and the permissions that were granted beyond the user's own data."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def log_key(engine: Engine) -> bytes:
 
 
 def granted_in(tx: Transaction, scope: Scope) -> frozenset[str]:
-    """What was granted to a user beyond their own data, in this transaction."""
+    """Return what was granted to a user beyond their own data, in this transaction."""
     return frozenset((user_entries.value(tx, scope, user_entries.GRANTED) or "").split()) & PERMISSIONS
 
 

@@ -1,8 +1,8 @@
-"""Backups of a whole store, and restoring one.
+"""Backs up a whole store, and restores a backup.
 
-A backup is examined in a copy of it: every row against its hash, full text, references, the file. The same copy becomes
-the store. Before that it is compared with the store that stands there: what was purged since the backup, and tokens and
-grants that were taken back since, must not come back in silence.
+A backup is checked in a copy: every row against its hash, full text, references, the file. The same copy becomes the
+store. Before that, it is compared with the current store: entries that were purged since the backup, and tokens and
+grants that were revoked since, must not come back silently.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Backup:
 
 @dataclass(slots=True, kw_only=True)
 class Restored:
-    """What came of a restore, or would come. `kept` is where the store lies that stood there before; `erased` counts
-    what was purged again; `compared` says whether there was a store to compare the backup with, and `trouble` why it
-    could not be read."""
+    """The result of a restore, or of its dry run. `kept` is where the store lies that stood there before; `erased`
+    counts what was purged again; `compared` says whether there was a store to compare the backup with, and `trouble`
+    why it could not be read."""
 
     store: Path
     diagnosis: Diagnosis

@@ -1,4 +1,4 @@
-"""Several memories changed alike, in one transaction and one run, which one undo takes back."""
+"""Changes several memories in the same way, in one transaction and one run, which one undo reverts."""
 
 from __future__ import annotations
 

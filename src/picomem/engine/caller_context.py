@@ -153,7 +153,7 @@ class CallerContext:
         return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
 
     def no_notes(self) -> str:
-        """Why `notes` gives none."""
+        """Return why `notes` gives none."""
         chosen = self.settings.notes
         if chosen.paths or chosen.extra_paths:
             return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
@@ -198,7 +198,7 @@ class CallerContext:
         damaged: list[str],
         after: TimelinePlace | None = None,
     ) -> TimelineHits:
-        """The episodes of a scope as they may be handed out; see `memory/timeline.py`."""
+        """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
         from picomem.memory.timeline import timeline
 
         clean = self.cleaner()

@@ -1,8 +1,8 @@
-"""Who writes on a channel: known people, and senders who wait for the owner to accept them.
+"""The people on a channel: accepted contacts, and senders who wait for the owner to accept them.
 
-A sender is known by the ids that the channel gives (sessions/sender_identity.py). An unknown sender gets a code, which
-the owner sees and the sender does not: the owner accepts the sender with it. A code has 50 random bits, is valid for a
-day and once, and at most so many wait.
+A sender is identified by the ids that the channel gives (sessions/sender_identity.py). An unknown sender gets a code,
+which the owner sees and the sender does not, and with which the owner accepts the sender. A code has 50 random bits and
+is valid once, for a day. The number of waiting codes is limited.
 """
 
 from __future__ import annotations

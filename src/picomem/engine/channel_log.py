@@ -1,4 +1,4 @@
-"""One person's messages on the channels: what came in and waits for an answer, and what goes out."""
+"""One person's messages on the channels: incoming ones that wait for an answer, and outgoing ones."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ChannelLog:
         return True
 
     def unfinished(self) -> list[ChannelMessage]:
-        """What waits for an answer or to be sent, in the order in which it came."""
+        """Return the messages that wait for an answer or for sending, oldest first."""
         with self._connector.read() as tx:
             return channel_messages.unfinished(tx, self._scope)
 
@@ -93,7 +93,7 @@ class ChannelLog:
     def take(self, lease: Lease) -> bool:
         """Take the lease; False if another process has it."""
         with self._connector.write(self._scope) as tx:
-            return lease.taken(tx)
+            return lease.acquire(tx)
 
     def heartbeat(self, lease: Lease) -> Heartbeat:
         """Renew the lease until it is stopped."""

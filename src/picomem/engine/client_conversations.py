@@ -1,7 +1,7 @@
-"""Stores what is new in a conversation that a client sends whole with each message; see sessions/client_history.py.
+"""Stores the new part of a conversation that a client sends whole each time; see sessions/client_history.py.
 
-A conversation is found again by a digest of its first message, which is its id on the channel. The digest is made with
-a key that only this store has, so it reveals nothing to whoever sees it elsewhere.
+A conversation is recognised by a digest of its first message, which is its id on the channel. The digest uses a key
+that only this store has, so it reveals nothing elsewhere.
 """
 
 from __future__ import annotations

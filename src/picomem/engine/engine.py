@@ -257,8 +257,8 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def version_number(self, memory: Memory) -> int:
-        """Which version of its memory this is, as people count them: 1, 2, 3. `Memory.version` counts the stored rows,
-        of which a revision may add several."""
+        """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
+        which a revision may add several."""
         from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:
@@ -451,14 +451,15 @@ class Engine:
         since: Micros | str | None = None,
         correct: bool = False,
         reason: str = "",
+        version: int | None = None,
         origin: Origin | str = Origin.USER,
         scope: Scope | None = None,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
         The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
-        expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
-        where the gate says no, or an agent would pin.
+        expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
+        NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
         from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
@@ -488,6 +489,8 @@ class Engine:
         persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
             memory = resolve(tx, self._context.owner(scope), name)
+            if version is not None and memory.version != version:
+                raise Conflict(f"“{memory.key}” changed meanwhile; look at what it says now, and revise that.")
             writer = self._context.writer("revise", said=persons)
             made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
         self._context.settle()
@@ -575,7 +578,7 @@ class Engine:
         return done
 
     def withhold(self, session: str, *, release: bool = False) -> int:
-        """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.
+        """Withhold a session's transcripts from every answer (O17), or release them; return how many there are.
 
         `session` is its id or the beginning of it. Raises NotFound.
         """
@@ -641,7 +644,7 @@ class Engine:
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14).
 
-        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
+        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
         """
         from picomem.erasure import retention

@@ -33,11 +33,11 @@ class Eraser:
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
-        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.inventory import choice, load_inventory
         from picomem.erasure.purge import planned
 
         with self._context.connector.read() as tx:
-            holdings = held(tx, self._context.scope)
+            holdings = load_inventory(tx, self._context.scope)
             chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
             return planned(tx, self._context.scope, holdings, chosen)
 
@@ -64,7 +64,7 @@ class Eraser:
         self, session: str, older_than: int | None, everything: bool, lease: Lease
     ) -> tuple[bool, Erased | None]:
         """The transaction of a purge: whether there are traces to remove, and what this run erased."""
-        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.inventory import choice, load_inventory
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
         from picomem.store import tombstones, user_entries
@@ -74,9 +74,9 @@ class Eraser:
         with self._context.connector.write(EVERYONE) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
-                lease.taken(tx)
+                lease.acquire(tx)
                 return True, None
-            holdings = held(tx, self._context.scope)
+            holdings = load_inventory(tx, self._context.scope)
             try:
                 chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
             except NotFound:
@@ -89,7 +89,7 @@ class Eraser:
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)
-            lease.taken(tx)
+            lease.acquire(tx)
             return True, erased
 
     def _lease(self) -> Lease:
@@ -160,7 +160,7 @@ class Eraser:
         return write_again(self._context.connector, exported, clean, self._context.clock())
 
     def _scanned(self, texts: Sequence[str], folder: Path, wait_seconds: float) -> tuple[Scan, Finder]:
-        """What the files still hold of these texts, and what finds them in notes.
+        """Scan the files for these texts; return what remains, and the patterns for a search in notes.
 
         Two sessions may have the same folder or the same first words. Those of one that another process purges at this
         time stand in no row any more, and still in the files. So while another purge is under way, what was found is
@@ -202,7 +202,7 @@ class Eraser:
         if done.changed and not dry_run:
             lease = self._lease()
             with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
-                lease.taken(tx)
+                lease.acquire(tx)
             rest = self._without_traces(None, _SCRUB_WAITS, lease)
             done.left, done.out_of_reach, done.unfinished = list(rest.left), rest.out_of_reach, rest.unfinished
         return done

@@ -1,8 +1,8 @@
-"""What went wrong in hooks: `hooks.log` in the data directory, JSON lines, the latest last.
+"""Failures of hooks: `hooks.log` in the data directory, JSON lines, the latest last.
 
-A hook prints nothing but its answer, so this file is the only place where a fault shows; `picomem status` names it. It
-holds the names of files, and nothing that was said: of an error outside picomem's tree, which may quote what it was
-given, only kind and place.
+A hook prints only its answer, so this file is the only place where a failure shows; `picomem status` names it. It holds
+names of files, but no text of conversations. Of an error outside picomem's tree it holds only the kind and the place,
+because the message may quote its input.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def note(problem: str) -> None:
 
 
 def latest() -> str:
-    """What went wrong in the last day, for people: when, what, and where the rest is; empty where nothing did."""
+    """Return the failures of the last day for people: time, failure, and where to read more; empty without failures."""
     try:
         path = data_dir() / NAME
         if status_of(path) is None:

@@ -94,8 +94,8 @@ class JobStore:
         return self._resources.clock()
 
     def find(self, name: str, only: str, statement: Callable[[Transaction, JobSearch], list[_Found]]) -> list[_Found]:
-        """What a statement finds among the users whose job of that name may begin; with `only` for that user alone.
-        Raises StoreError."""
+        """Return the rows that a statement finds for users whose job of that name may begin; with `only`, for that
+        user. Raises StoreError."""
         now = self.now()
         search = JobSearch(
             first=only,
@@ -136,7 +136,7 @@ class JobStore:
         with self._resources.connector.write(scope) as tx:
             before, now = job_rows.named(tx, scope, name), self.now()
             # Another process may have done the work since it was found to be due.
-            if not may_begin(before, now) or not lease.taken(tx):
+            if not may_begin(before, now) or not lease.acquire(tx):
                 return None
             job = replace(
                 before or Job(user=user, name=name, kind=kind, subject=subject),

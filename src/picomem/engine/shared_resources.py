@@ -91,6 +91,6 @@ class Resources:
             return texts
 
     def drop_returned_texts(self, user: str) -> None:
-        """Forget what was handed out to this user: it was purged."""
+        """Forget the texts that were returned to this user, because they were purged."""
         with self._lock:
             self._returned_texts.pop(user, None)

@@ -48,7 +48,7 @@ def export_lines(engine: Engine, form: ExportFormat) -> Generator[str]:
 
 
 def left_by_undo(engine: Engine, run: str) -> str:
-    """What an undo of a run leaves, as a sentence; empty where it leaves nothing."""
+    """Describe in a sentence which conversations an undo of a run leaves; empty if none."""
     from picomem.history.imported_conversations import conversations_left
 
     with engine._context.connector.read() as tx:

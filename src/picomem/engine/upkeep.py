@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from picomem.memory.index_page import IndexAccount
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
-    from picomem.sessions.picobot_snapshot import TakenOver
+    from picomem.sessions.picobot_snapshot import SnapshotImport
     from picomem.store.episodes import NearbyEpisodes, TimelinePlace
     from picomem.store.memories import ListedPage, ListFilter, ListPlace
     from picomem.text.temporal.event_times import EventTime
@@ -103,7 +103,7 @@ def reach(engine: Engine) -> object:
 
 
 def redaction(engine: Engine) -> Callable[[str], str]:
-    """What takes secrets out of a text, with the store's marks. Raises StoreError."""
+    """Return the function that redacts a text with the store's fingerprints. Raises StoreError."""
     redactor = engine._context.redactor()
     return lambda text: redactor.redact(text).text
 
@@ -114,7 +114,7 @@ def store_size(engine: Engine) -> int:
 
 
 def shown(engine: Engine, memory: Memory) -> Memory:
-    """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
+    """Return a memory redacted by the current rules, which may be newer than the stored text."""
     return engine._context.cleaner().shown(memory)
 
 
@@ -234,7 +234,7 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
     return undone_by(undoes)
 
 
-def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> TakenOver:
+def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> SnapshotImport:
     """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/picobot_snapshot.py.
 
     With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.

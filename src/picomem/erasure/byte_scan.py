@@ -71,7 +71,7 @@ class Finder:
             self._tables[range(SHORTEST // 2), np.frombuffer(head, dtype="<u2")] = True
 
     def found_in(self, data: bytes) -> set[bytes]:
-        """Which of them stand in some bytes."""
+        """Return the patterns that occur in some bytes."""
         if len(data) < SHORTEST or not self._by_head:
             return set()
         octets = np.frombuffer(data, dtype=np.uint8).astype(np.uint16)

@@ -108,7 +108,7 @@ def _is_to_be_read(path: Path) -> bool:
     try:
         return is_regular(path) and holds_content(path)
     except InvalidInput:
-        return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
+        return os.access(path, os.F_OK)  # it exists and cannot be read: the scan says so
 
 
 def _exports(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
-from picomem.erasure.plan import ChangeAge, Choice, Holdings
+from picomem.erasure.plan import ChangeAge, Choice, PurgeInventory
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
@@ -14,10 +14,10 @@ from picomem.store.session_names import Place, find_session
 _LONGEST_AGE = 36_500  # days
 
 
-def held(tx: Transaction, scope: Scope) -> Holdings:
+def load_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
     """All rows that a plan needs. Damaged rows are read as they are: they are erased like the others."""
     changes = audit.every(tx, scope)
-    return Holdings(
+    return PurgeInventory(
         transcripts=retention_rows.transcripts(tx, scope),
         episodes=retention_rows.episodes(tx, scope),
         sessions=retention_rows.sessions(tx, scope),

@@ -1,9 +1,9 @@
-"""What was purged after a backup was made, told by comparing the backup with the store; and how it goes again.
+"""Finds what was purged after a backup was made, by comparing the backup with the store, and purges it again.
 
-Only a purge and retention delete rows (and consolidation, what it can make again). So of a user who purged since, all
-that the backup holds and the store does not has gone on purpose. That needs a store that has lost nothing by damage.
+Only a purge and retention delete rows (and consolidation, rows that it can rebuild). So if a user purged since the
+backup, every row that only the backup has was deleted on purpose. This requires a store without loss by damage.
 
-The tombstones of the store go into the backup as well: they also keep out what the backup never held.
+The tombstones of the store are copied to the backup as well, because they also cover entries that the backup never had.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.erasure.inventory import held
-from picomem.erasure.plan import ChangeAge, Choice, Holdings, Plan
+from picomem.erasure.inventory import load_inventory
+from picomem.erasure.plan import ChangeAge, Choice, Plan, PurgeInventory
 from picomem.erasure.purge import erase
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
@@ -55,10 +55,10 @@ def purge_again(store: Transaction, backup: Connector, scope: Scope, writer: Wri
 
     The traces in the file stay: who calls has it written anew.
     """
-    now, changes_now = held(store, scope), {change.id for change in audit.every(store, scope)}
+    now, changes_now = load_inventory(store, scope), {change.id for change in audit.every(store, scope)}
     with backup.write(EVERYONE) as tx:  # whom a channel knows stands in rows that are nobody's own
         unfinished = tombstones.marks(tx, scope)
-        then, changes_then = held(tx, scope), {change.id for change in audit.every(tx, scope)}
+        then, changes_then = load_inventory(tx, scope), {change.id for change in audit.every(tx, scope)}
         is_everything = bool(changes_then) and not changes_then & changes_now
         made = gone_since(then, now, everything=is_everything)
         counts: dict[str, int] = {}
@@ -70,7 +70,7 @@ def purge_again(store: Transaction, backup: Connector, scope: Scope, writer: Wri
     return counts
 
 
-def gone_since(then: Holdings, now: Holdings, *, everything: bool) -> Plan:
+def gone_since(then: PurgeInventory, now: PurgeInventory, *, everything: bool) -> Plan:
     """The plan that takes from `then` what `now` does not hold."""
     transcripts = _ids(then.transcripts) - _ids(now.transcripts)
     sessions = _ids(then.sessions) - _ids(now.sessions)

@@ -35,7 +35,7 @@ class ChangeAge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
+class PurgeInventory:
     """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers."""
 
     transcripts: Sequence[TranscriptAge]
@@ -80,17 +80,17 @@ class Plan:
 
 
 @dataclass(slots=True)
-class _Going:
+class _PurgeSelection:
     transcripts: set[str] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
     nodes: set[Node] = field(default_factory=set)
 
 
-def plan(held: Holdings, choice: Choice) -> Plan:
+def plan(held: PurgeInventory, choice: Choice) -> Plan:
     """The plan for a choice."""
     if choice.everything:
         return _everything(held)
-    going = _Going()
+    going = _PurgeSelection()
     if choice.before is not None:
         _older(held, choice.before, going)
     else:
@@ -119,7 +119,7 @@ def carries(child: Memory, parent: Memory) -> bool:
     return child.content == parent.content or bool(child.context and child.context == parent.context)
 
 
-def _everything(held: Holdings) -> Plan:
+def _everything(held: PurgeInventory) -> Plan:
     return Plan(
         everything=True,
         transcripts=frozenset(transcript.id for transcript in held.transcripts),
@@ -132,7 +132,7 @@ def _everything(held: Holdings) -> Plan:
     )
 
 
-def _of_sessions(held: Holdings, chosen: Iterable[str], going: _Going) -> None:
+def _of_sessions(held: PurgeInventory, chosen: Iterable[str], going: _PurgeSelection) -> None:
     begun: defaultdict[str, set[str]] = defaultdict(set)  # session → those that it set to work, or that it begins
     for transcript in held.transcripts:
         begun[transcript.parent_session].add(transcript.session)
@@ -154,7 +154,7 @@ def _of_sessions(held: Holdings, chosen: Iterable[str], going: _Going) -> None:
     }
 
 
-def _older(held: Holdings, before: Micros, going: _Going) -> None:
+def _older(held: PurgeInventory, before: Micros, going: _PurgeSelection) -> None:
     old = {("episode", episode.id, 0) for episode in held.episodes if episode.at < before}
     left = {episode.transcript for episode in held.episodes if episode.at >= before}
     going.transcripts |= {
@@ -172,7 +172,7 @@ def _older(held: Holdings, before: Micros, going: _Going) -> None:
     going.nodes |= {("summary", name, 0) for name in going.sessions}
 
 
-def _with_descendants(roots: Iterable[Node], held: Holdings) -> set[Node]:
+def _with_descendants(roots: Iterable[Node], held: PurgeInventory) -> set[Node]:
     """These nodes and everything derived from them, directly or indirectly."""
     versions: dict[Node, Memory] = {("memory", version.id, version.version): version for version in held.versions}
     children: defaultdict[Node, list[Link]] = defaultdict(list)

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from picomem.erasure.plan import Choice, Holdings, Plan, plan
-from picomem.erasure.remaining_memories import Remains, texts_of
+from picomem.erasure.plan import Choice, Plan, PurgeInventory, plan
+from picomem.erasure.remaining_memories import RemainingMemories, texts_of
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.remember import Writer
@@ -63,7 +63,7 @@ _ONE = {
 
 @dataclass(slots=True)
 class Erased:
-    """How many of what were deleted, and their texts, which are kept in memory alone, for the scan."""
+    """The number of deleted rows of each kind, and their texts, which are kept only in memory, for the scan."""
 
     change: Change
     counts: dict[str, int]
@@ -98,7 +98,7 @@ class Purged:
     finished: bool = False
 
 
-def planned(tx: Transaction, scope: Scope, holdings: Holdings, chosen: Choice) -> Planned:
+def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice) -> Planned:
     """The effect of a choice, for a preview."""
     made = plan(holdings, chosen)
     going = [version for version in holdings.versions if (version.id, version.version) in made.versions]
@@ -139,7 +139,7 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {_ONE[name] if count == 1 else name}" for name, count in counts.items())
 
 
-def erase(tx: Transaction, writer: Writer, scope: Scope, held: Holdings, chosen: Choice, plan: Plan) -> Erased:
+def erase(tx: Transaction, writer: Writer, scope: Scope, held: PurgeInventory, chosen: Choice, plan: Plan) -> Erased:
     """Delete what a plan names, in the caller's transaction."""
     erasing = _Erasing(tx, writer, scope, held, plan, forever=chosen.before is None)
     return erasing.all()
@@ -150,7 +150,7 @@ class _Erasing:
     tx: Transaction
     writer: Writer
     scope: Scope
-    held: Holdings
+    held: PurgeInventory
     plan: Plan
     forever: bool  # whether what is said in these sessions later stays out as well
     texts: list[str] = field(default_factory=list)
@@ -168,7 +168,9 @@ class _Erasing:
             self._everything(changes)
         change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
         if not self.plan.everything:
-            remains = Remains(self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay())
+            remains = RemainingMemories(
+                self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay()
+            )
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
         self._exports()

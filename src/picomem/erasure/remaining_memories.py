@@ -30,7 +30,7 @@ def texts_of(memory: Memory) -> list[str]:
 
 
 @dataclass(slots=True)
-class Remains:
+class RemainingMemories:
     """One purge on its way through a user's memories; `projects` are those that go, `texts` what it deleted."""
 
     tx: Transaction

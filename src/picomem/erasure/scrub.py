@@ -41,9 +41,9 @@ from picomem.text.tokens import count_tokens
 
 @dataclass(slots=True)
 class Scrubbed:
-    """The result of a scrub: rows looked at, rows with a secret in them, those that do not match their hash, and the
+    """The result of a scrub: rows checked, rows with a secret in them, those that do not match their hash, and the
     secrets by rule. `unfinished` says why old text may still stand in the file, or its log; `left` names exported
-    pages that are to be looked at; `out_of_reach` says where copies stay that no scrub reaches, empty if nowhere."""
+    pages to check by hand; `out_of_reach` says where copies stay that no scrub reaches, empty if nowhere."""
 
     rows: int = 0
     changed: int = 0

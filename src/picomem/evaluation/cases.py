@@ -1,4 +1,4 @@
-"""Test sets: haystacks of sessions, and questions whose answers are known to lie in some of them.
+"""Test sets: haystacks of sessions, and questions whose answers lie in some of them.
 
 A set is JSON lines, gzipped or not, one case a line:
 

@@ -42,7 +42,7 @@ class ConfidenceCalibration:
 
 
 def measure_calibration(asked: Sequence[TrialOutcome]) -> ConfidenceCalibration | None:
-    """How well confidence separates these questions by whether they have an answer; None if all or none have one."""
+    """Measure how well confidence separates answerable questions from others; None if all or none are answerable."""
     known = [outcome for outcome in asked if outcome.answerable]
     unknown = [outcome for outcome in asked if not outcome.answerable]
     if not known or not unknown:

@@ -1,4 +1,6 @@
-"""What recall's lead over FTS5 on a set is worth: each measure, question by question (see significance.py). Pure."""
+"""The significance of recall's lead over FTS5 on a set, for each measure, question by question (see significance.py).
+Pure.
+"""
 
 from __future__ import annotations
 

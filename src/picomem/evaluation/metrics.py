@@ -1,8 +1,8 @@
-"""How good a ranking is. Pure.
+"""Metrics of a ranking. Pure.
 
-A question has gold: the sessions or the turns that answer it. What a system gave is a list of ranked groups, best
-first, where a group is what one result holds (one session; or the turns of one hit). The rank of a gold unit is the
-place, from 1, of the first group that holds it, None where none does. From those ranks alone:
+A question has gold: the sessions or the turns that answer it. A system returns a list of ranked groups, best first. A
+group is the content of one result (one session, or the turns of one hit). The rank of a gold unit is the place, from 1,
+of the first group that holds it; None if no group does. The metrics use only these ranks:
 
     any@k    1 if some of the gold is among the first k groups
     all@k    1 if all of it is
@@ -11,8 +11,8 @@ place, from 1, of the first group that holds it, None where none does. From thos
              each unit has a rank of its own (Järvelin and Kekäläinen 2002, binary gains); 1 at most
     mrr@10   1 / rank of the first gold, 0 beyond rank 10
 
-A group of many turns gives them all its rank, so whoever returns wide spans scores higher: the
-turns per hit are reported beside.
+All turns of a group get its rank, so a system that returns wide spans scores higher. Therefore the turns per hit are
+reported, too.
 """
 
 from __future__ import annotations

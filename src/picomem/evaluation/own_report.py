@@ -1,5 +1,6 @@
-"""What `picomem bench quality --questions` tells: the figures of each way of recalling, what a difference between two
-of them is worth, and what was missed, so that a person can look. Pure."""
+"""The report of `picomem bench quality --questions`: figures of each variant, significance of differences, and misses.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _MEASURES = (*(f"any@{k}" for k in _DEPTHS), f"mrr@{metrics.DEPTH}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
+class ShownResult:
     """A result, for a person: where it stands, and its text."""
 
     place: str
@@ -36,7 +37,7 @@ class Answered:
     rank: metrics.Rank
     seconds: float
     confidence: float | None
-    came: tuple[Came, ...]
+    came: tuple[ShownResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class ScoredQuestion:
     known: bool
     ranks: dict[str, metrics.Rank]
     confidence: float
-    came: tuple[Came, ...]
+    came: tuple[ShownResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
-"""`picomem bench quality --questions`: how well recall answers a user's own questions over their own store.
+"""`picomem bench quality --questions`: measures how well recall answers a user's own questions over their own store.
 
-    the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one way after the other
+    the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one variant after another
                                            └─▶ the same texts in plain FTS5
 
-The store itself is read once, to copy it, and nothing is written to it: neither vectors, nor a newer schema, nor what
-was handed out. All ways of recalling (see variants.py) answer from the one copy, in which the vectors of several models
-lie beside each other. Notes are left out: FTS5 does not have them. The budget of tokens cuts nothing unless a way sets
-it, for the ranking is what is measured.
+The store is read once, to copy it, and nothing is written to it: no vectors, no newer schema, no record of answers. All
+variants (see variants.py) use the one copy, which holds the vectors of several models. Notes are left out, because FTS5
+does not have them. The token budget does not limit the results unless a variant sets it, because the benchmark measures
+the ranking.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from picomem.app import check_exists, open_engine, zone_of
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.evaluation import metrics
-from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
+from picomem.evaluation.own_report import BARE, DEPTH, Answered, OwnReport, ShownResult, made_report
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
 from picomem.light_dataclass import dataclass
@@ -108,7 +108,7 @@ def _vectors_made(engine: Engine, way: Variant, tell: Telling) -> int:
 
 
 def _texts(engine: Engine) -> Iterator[_Result]:
-    """What recall may hand out, as a person would search it without recall."""
+    """Return all texts that recall may return, for a plain search."""
     for memory in engine.memories():
         if memory.origin.trusted:
             place = f"memory {memory.key}"
@@ -163,12 +163,12 @@ def _asked_plain(
         yield Answered(rank=rank_of(question, results), seconds=seconds, confidence=None, came=_came(results))
 
 
-def _came(results: Sequence[_Result]) -> tuple[Came, ...]:
-    return tuple(Came(place=result.place, text=result.text) for result in results[:_SHOWN])
+def _came(results: Sequence[_Result]) -> tuple[ShownResult, ...]:
+    return tuple(ShownResult(place=result.place, text=result.text) for result in results[:_SHOWN])
 
 
 def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics.Rank]:
-    """What tells the rank of the first result that was wanted; None where none of the first is."""
+    """Return a function that finds the rank of the first wanted result; it returns None if none is among the first."""
 
     @cache
     def opened(episode: str) -> str:

@@ -33,7 +33,7 @@ _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityProgress:
-    """How far a run is: cases and questions of the set `name` that are done."""
+    """The progress of a run: finished cases and questions of the set `name`."""
 
     name: str
     cases: int
@@ -217,7 +217,7 @@ def _rendered(quality: SetQuality, report: QualityReport) -> str:
 
 
 def _part(quality: SetQuality, report: QualityReport) -> str:
-    """What was tried: the whole set, or which part of its cases."""
+    """Describe the tried part of a set: the whole set, or some of its cases."""
     return quality.name if report.every == 1 else f"{quality.name}, one case in {report.every}"
 
 

@@ -1,4 +1,4 @@
-"""A user's own questions over their own store: a file of them, and whether a result is what was wanted.
+"""A user's own questions over their own store: reads a file of them, and checks whether a result is the wanted one.
 
 JSON lines, one question a line:
 
@@ -6,8 +6,8 @@ JSON lines, one question a line:
     {"question": "what did we decide about retries?", "words": ["retry", "three times"], "asked_at": "2026-05-03"}
     {"question": "where did we look for the leak?", "session": "8463c716"}
 
-`session` is a session's id, or the beginning of it; `words` a phrase, or several that must all be there. With both, a
-result has to fit both. Letters' case and the blanks between words do not matter.
+`session` is a session's id, or its beginning; `words` is a phrase, or several that must all occur. With both, a result
+has to match both. Upper and lower case, and the blanks between words, do not matter.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _question(path: Path, number: int, line: str, zone: tzinfo) -> OwnQuestion:
 
 
 def _problems(record: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with a question, as the rest of a sentence."""
+    """Describe the problems of a question, as the rest of a sentence."""
     for key in record:
         if key not in _KEYS:
             yield f"has “{str(key)[:40]}”, which is not known; there are {', '.join(_KEYS)}."

@@ -1,4 +1,4 @@
-"""Whether one system is better than another, or was lucky with the questions. Pure, and the same on every run.
+"""Tests whether one system is significantly better than another on the same questions. Pure and reproducible.
 
 Both were asked the same questions, so what counts is each question's difference, ours less theirs.
 

@@ -107,7 +107,7 @@ def try_case(
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """What recall's confidence in the answer to one question was judged by, and whether some of the gold was found."""
+    """The scores that judge one question, and whether some of the gold was found."""
 
     question: CaseQuestion
     signs: Signs | None
@@ -294,7 +294,7 @@ def read_numbers(path: Path) -> Iterable[int]:
 
 @lru_cache(maxsize=4)
 def _embedder(name: str) -> str | Embedder:
-    """What `open_engine` takes; a model is loaded once for all the cases of a process.
+    """Return the embedder for `open_engine`; a process loads a model once for all cases.
 
     Its details are those of this machine's settings (`[embedder]`); nothing else of them counts here.
     """

@@ -1,15 +1,17 @@
-"""Operations for callers over a network: who may call which, with which arguments, in which thread.
+"""Runs operations for callers over a network: checks permission and arguments, and chooses the thread.
 
-An engine is made for each call; it belongs to one user. The engine is synchronous, so a call runs in a worker thread
-from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
-away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
+An engine is made for each call and belongs to one user. The engine is synchronous, so a call runs in a worker thread
+from the check of its arguments to the finished result. A call that has begun is never abandoned: if the client
+disconnects, it gets no result, but its write is complete. Only an operation that reports progress stops where it
+reports.
 
-thread_limits.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
-user's call waiting.
+thread_limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
+of other users.
 
-What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
-ten minutes, for the caller's user, for the same request, and while it would do the same. The code is a message
-authentication code under a key of the store, so every process on the store takes it and none keeps it.
+An operation that cannot be undone needs a confirmation. A dry run returns a confirmation code, and the operation runs
+only with that code: within ten minutes, for the caller's user, for the same request, and while its effect is the same.
+The code is a message authentication code under a key of the store, so every process on the store accepts it and none
+has to keep it.
 """
 
 from __future__ import annotations
@@ -32,13 +34,14 @@ from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
-from picomem.records.access_token import Credential
+from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
 _CODE_LASTS = 10 * MINUTE
 
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
+SessionListener = Callable[[str], Awaitable[None]]  # gets the user of whom a session of the page has ended
 ToldEvent = Callable[[Any], Awaitable[None]]
 
 
@@ -66,7 +69,7 @@ class RemoteOperation:
 
     @cached_property
     def _local_fields(self) -> frozenset[str]:
-        """What a result says of this machine, which is nobody's business elsewhere."""
+        """Return the fields of a result that describe this machine, which remote callers do not see."""
         return frozenset(field.name for field in fields(self.operation.result) if field.metadata.get("local"))
 
     def shown(self, result: Any) -> dict[str, Any]:
@@ -106,6 +109,7 @@ class Calls:
             if not (operation.operator or operation.reads_local_files)
         }
         self.places = ThreadLimits()
+        self.session_listeners: list[SessionListener] = []
 
     async def find_caller(self, credential: Credential) -> Caller | None:
         """The caller of a token; None if the token is not valid."""
@@ -114,19 +118,27 @@ class Calls:
         return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
     async def is_sign_in_code(self, code: str) -> bool:
-        """Whether a code would open a session of the web page now."""
+        """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
 
     async def sign_in(self, code: str, replaced: str) -> str | None:
         """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
         code that is not valid."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            return await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
+            session = await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
+        if session is not None and replaced:
+            await self._tell_of_end(replaced)
+        return session
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
             await to_thread.run_sync(self.runtime.sign_out, token, limiter=limiter)
+        await self._tell_of_end(token)
+
+    async def _tell_of_end(self, token: str) -> None:
+        for listener in self.session_listeners:
+            await listener(user_of(token) or "")
 
     def named(self, name: str) -> RemoteOperation:
         """The operation of that name. Raises NotFound."""
@@ -180,7 +192,7 @@ class Calls:
         if not caller.may(f"memory:{verb}:global"):
             raise Forbidden(
                 f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
-                f"{caller.signature} does not have; whoever runs picomem can grant it.",
+                f"{caller.signature} does not have; the operator of picomem can grant it.",
                 permission=f"memory:{verb}:global",
             )
         verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
@@ -247,7 +259,7 @@ class Calls:
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:
-    """Progress that is told from a worker thread, where a cancelled call stops."""
+    """Return a progress callback for a worker thread. A cancelled call stops in it."""
 
     def told(done: int, total: int, text: str) -> None:
         from_thread.check_cancelled()

@@ -1,4 +1,4 @@
-"""The channels of the server: the routes of those that the settings name, and the worker that answers on them."""
+"""The channels of the server: routes for the channels in the settings, and the worker that answers on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import anyio
 from starlette.routing import Route
 
-from picomem.channels.answering import LOOK_SECONDS, Accounts, News, answer_waiting
+from picomem.channels.answering import LOOK_SECONDS, Accounts, WorkSignal, answer_waiting
 from picomem.errors import StoreError
 from picomem.runtime import Runtime
 from picomem.text.inert_text import one_line
@@ -22,7 +22,7 @@ class Channels:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._news = News()
+        self._news = WorkSignal()
         self._accounts: Accounts = _accounts(runtime)
 
     def routes(self) -> list[Route]:

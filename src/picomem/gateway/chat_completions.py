@@ -1,8 +1,8 @@
-"""`POST /v1/chat/completions` and `GET /v1/models`: any client of OpenAI's chat API talks with PicoBot.
+"""`POST /v1/chat/completions` and `GET /v1/models`: lets any client of OpenAI's chat API talk with PicoBot.
 
-The API key is a token of ours. The conversation that a request continues is named by the header `Picomem-Session` or by
-`metadata.session`, or recognised by the history that the client sends (sessions/client_history.py); what is new in the
-history is stored. A client that goes away stops the turn; what was said until then is kept.
+The API key is one of our tokens. The header `Picomem-Session` or `metadata.session` names the conversation that a
+request continues; otherwise the history that the client sends identifies it (sessions/client_history.py). New messages
+in the history are stored. If the client disconnects, the turn stops, and its messages until then are kept.
 
 A failure before the first words is a status. A later one is the last event of the stream.
 """

@@ -1,8 +1,8 @@
-"""The connections of the server below HTTP: how many there are, and how long a client may take to say what it wants.
+"""Limits the connections of the server below HTTP: their number, and the time until a request is complete.
 
-uvicorn waits for the head of a request without end, so a client that sends a byte a minute would hold a connection for
-ever, and enough of them all that the process may open. Here a head is whole within so many seconds, and a connection
-beyond the bound is answered and closed before anything is read from it.
+uvicorn waits for the head of a request without a limit, so a client that sends a byte a minute would hold a connection
+for ever, and enough of them would use up all that the process may open. Here the head must be complete within a time
+limit, and a connection beyond the maximum is answered and closed before anything is read from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How an error is said over the network: a code, one sentence, and the field where there is one."""
+"""Converts an error to a reply over the network: a code, one sentence, and the field if there is one."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A tool of another memory server, offered by ours on the same store: its name, its arguments and its answers.
 
-What holds for every tool of ours holds for these: the caller needs a permission, the gate judges what is stored, text
-of untrusted origin is fenced, and a text that an agent stores after it has read such text has that origin
-(`untrusted_quotes.py`). Where one of these keeps a tool from doing what its own server would, the answer says so: as an
-error with one sentence, or in a further block of text behind the usual answer.
+The rules of our tools apply to these as well: the caller needs a permission, the gate judges what is stored, text of
+untrusted origin is fenced, and a text that an agent stores after reading such text has that origin
+(`untrusted_quotes.py`). If a rule prevents the effect that the tool has on its own server, the answer says so: as an
+error with one sentence, or in another block of text after the usual answer.
 
 The schemas use the part of JSON Schema that `_problem_in` checks. Unknown fields are ignored, as those servers do.
 """
@@ -41,7 +41,7 @@ JsonSchema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FacadeReply:
-    """What a tool answers: its text, and its data where the tool has an output schema. `notes` are further blocks."""
+    """The answer of a tool: its text, and its data where the tool has an output schema. `notes` are further blocks."""
 
     text: str
     data: dict[str, Any] | None = None
@@ -68,7 +68,7 @@ class FacadeTool:
 
     @property
     def thread_use(self) -> ThreadUse:
-        """What a call takes a thread for."""
+        """Return the kind of thread that a call uses."""
         return ThreadUse.READ if self.read_only else ThreadUse.WRITE
 
     def listed(self) -> types.Tool:
@@ -140,7 +140,7 @@ def check_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any])
 
 
 def _problem_in(value: Any, schema: JsonSchema, where: str) -> str:
-    """What is wrong with a value, if anything."""
+    """Describe the problem of a value, if it has one."""
     kind, called = _KINDS[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
         return f"{where or 'they'} must be {called}"

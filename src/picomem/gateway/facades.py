@@ -1,4 +1,4 @@
-"""The other memory servers whose tools ours offers, by the names that `mcp.facades` of the settings has for them."""
+"""The facades: other memory servers whose tools ours offers, by their names in the setting `mcp.facades`."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _texts(about: Given) -> Sequence[str]:
 
 
 class _Names:
-    """What the fenced texts of a call stand for: a client gives back what it was given."""
+    """The names behind the fenced texts of a call, because a client returns names as it received them."""
 
     def __init__(self, graph: AgentGraph, texts: Sequence[str]) -> None:
         has_fence = any(text.startswith(_FENCE) for text in texts)

@@ -1,4 +1,4 @@
-"""What a request must pass before any of it is acted on: pure ASGI, so that HTTP and sockets pass the same.
+"""The checks that every request must pass first: pure ASGI, so that HTTP and sockets pass the same ones.
 
 A page in the user's own browser can reach a server on loopback (DNS rebinding, cross-site requests and sockets). So:
 
@@ -38,7 +38,8 @@ FindCaller = Callable[[Credential], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready", "/proof"})  # they say that the process works, and which it is; nothing else
 SIGN_IN = "/sign-in"
-OPEN_PAGES = (SIGN_IN, "/static/")  # beginnings of addresses that hold nothing of anybody
+CERTIFICATE = "/purge/certificate"  # gives back what the page has sealed, because the session may be purged as well
+OPEN_PAGES = (SIGN_IN, "/static/", CERTIFICATE)  # beginnings of addresses that hold nothing of anybody
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
@@ -49,9 +50,9 @@ _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after tha
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a caller may take: bytes of a body and of a frame, sockets at once, requests a second and at once (of an
+    """The limits of a caller: bytes of a body and of a frame, sockets at once, requests a second and at once (of an
     address without a valid token in `strangers_burst`), seconds for the head and for the body of a request to come; and
-    how many connections there are at once, whoever has them."""
+    the number of connections at once, over all callers."""
 
     body: int = 1 << 20
     frame: int = 1 << 18
@@ -289,8 +290,8 @@ def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
 
 
 def _leads_to_sign_in(scope: MutableMapping[str, Any], headers: dict[str, str]) -> bool:
-    """Whether a window goes to the page to sign in, as from the file of `picomem open`, which is another site. The page
-    shows nothing of anybody, and asks before it changes the user."""
+    """Return whether a window goes to the page to sign in, as from the file of `picomem open`, which is another site.
+    The page shows nothing of anybody, and asks before it changes the user."""
     return (
         scope["type"] == "http"
         and (scope["method"], scope["path"]) == ("GET", SIGN_IN)

@@ -1,4 +1,4 @@
-"""JSON as it comes over a network, checked before anything is made of it, and as it goes out. Pure."""
+"""Parses and checks JSON from a network, and writes JSON. Pure."""
 
 from __future__ import annotations
 

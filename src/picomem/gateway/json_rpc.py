@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 (jsonrpc.org/specification) over a web socket: every operation is a method.
 
-A request's `params` are the operation's arguments by name. While it runs, the client is told with notifications:
+A request's `params` are the operation's arguments by name. While it runs, the server sends notifications:
 
     progress        {"id", "done", "total", "text"}     of a long operation
     event           {"id", "type", …}                   of a chat turn; the id of a tool's call is its "call"
@@ -67,6 +67,7 @@ class RpcServer:
         self._ending = ending
         self._note_call = note_call
         ending.listen(self._tell_of_end)
+        calls.session_listeners.append(self._close_signed_out)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
@@ -84,7 +85,7 @@ class RpcServer:
         """Answer one socket until it closes."""
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         caller: Caller = web_socket.state.caller
-        if caller.user not in self._sockets:  # what changes from here on is told
+        if caller.user not in self._sockets:  # changes from here on are reported
             with suppress(StoreError):  # the next look tries again
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
@@ -106,6 +107,12 @@ class RpcServer:
                 for socket in sockets:
                     tasks.start_soon(socket.notify, "server.ending", {})
 
+    async def _close_signed_out(self, user: str) -> None:
+        """Close the sockets of a user whose session has ended."""
+        for socket in list(self._sockets.get(user, ())):
+            with suppress(PicomemError):  # Forbidden, once it is closed
+                await socket.look_up_caller()
+
     async def _watch(self) -> None:
         while True:
             await anyio.sleep(_LOOK_SECONDS)
@@ -114,7 +121,7 @@ class RpcServer:
                 try:
                     change = await self._last_change(user)
                 except StoreError:
-                    continue  # the next look tries again; whoever calls is told
+                    continue  # the next look tries again, and the caller gets the error
                 before = self._seen.setdefault(user, change)
                 if change != before:
                     self._seen[user] = change

@@ -87,7 +87,7 @@ class Tool:
 
     @property
     def thread_use(self) -> ThreadUse:
-        """What a call takes a thread for."""
+        """Return the kind of thread that a call uses."""
         return ThreadUse.of(self.operation)
 
     def listed(self) -> types.Tool:

@@ -1,4 +1,4 @@
-"""Signing in to the web page: the cookie of a session, and the code that each form of it carries.
+"""Sign-in to the web page: the cookie of a session, and the code that every form of the session carries.
 
 `picomem open` and `picomem serve` make a one-time code (engine/authorization.py) and put it into the fragment of a
 link, which browsers do not send. The page posts the code, once, and gets the token of a session as a cookie that no

@@ -1,7 +1,7 @@
-"""Notes what came of each request: a line in the log, a count in the metrics, and a number that the client gets too.
+"""Records the outcome of each request: a line in the log, a count in the metrics, and a number for the client.
 
-It stands before the guard, so that a refused request is noted as well. Whose request it was stands in the log as a
-digest under a key of the store: the lines of one user can be told apart, and nobody reads the name from them.
+It runs before the guard, so that refused requests are recorded as well. The log identifies the user by a digest under a
+key of the store: the lines of one user can be grouped, but nobody can read the name from them.
 """
 
 from __future__ import annotations

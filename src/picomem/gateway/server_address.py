@@ -1,10 +1,10 @@
-"""Where a running server of a store is: a private file beside the database, which the server removes when it ends.
+"""The address of a store's running server: a private file beside the database, which the server removes when it ends.
 
     NAME.db-server.json   {"url": "http://127.0.0.1:8765", "pid": 4711, "key": "…"}
 
-A server that was killed leaves the file behind, and any program may listen on its port by then. So a client sends a
-challenge, and only the process that wrote the file can answer it: with the message authentication code of the challenge
-and the address under the key of the file. Of several servers on one store the last one stands in the file.
+A killed server leaves the file behind, and another program may use its port by then. So a client sends a challenge, and
+only the process that wrote the file can answer it: with the message authentication code of the challenge and the
+address under the key of the file. If several servers run on one store, the file names the last one.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ PROOF = "/proof"
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server listens, and the key with which it proves that it is the server of the file."""
+    """The address of a server, and the key with which it proves that it is the server of the file."""
 
     url: str
     key: bytes
 
     def proof(self, challenge: str) -> str:
-        """What only the holder of the key can answer. Raises InvalidInput for a challenge that nobody sends."""
+        """Return the answer to a challenge that only the holder of the key can compute. Raises InvalidInput for a
+        challenge that nobody sends."""
         if not 0 < len(challenge) <= _LONGEST_CHALLENGE:
             raise InvalidInput(f"A challenge has between 1 and {_LONGEST_CHALLENGE} characters.")
         return hmac.new(self.key, f"{self.url}\n{challenge}".encode(), "sha256").hexdigest()
@@ -70,7 +71,7 @@ def place_beside(database: str | None, settings: Settings) -> Path:
     if not is_server(named):
         return database_path(settings.data.dir, named)
     folder = named_path(settings.data.dir) if settings.data.dir else data_dir()
-    return folder / f"postgres-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
+    return folder / f"server-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
 
 
 def sign_in_file(store: Path) -> Path:
@@ -119,8 +120,8 @@ def _announced(store: Path) -> tuple[ServerAddress, int] | None:
 
 
 def _is_trusted(owner: int, store: Path) -> bool:
-    """Whether the owner of an announcement is this user, or the owner of the store: in a folder that others write to,
-    anybody can put a file beside the database."""
+    """Return whether the owner of an announcement is this user, or the owner of the store: in a folder that others
+    write to, anybody can put a file beside the database."""
     if os.name != "posix":
         return True
     status = status_of(store)

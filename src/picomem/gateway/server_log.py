@@ -1,9 +1,9 @@
-"""The log of the server on stderr: one line a request, socket or mishap, without anything that a user said or showed.
+"""The log of the server on stderr: one line for each request, socket or failure, without any text of a user.
 
-Every line, of picomem and of the libraries, passes the same processors, and all that the line says passes picomem's
-redaction. Only the request's number, the level and the time, which are made here, are added afterwards. Lines of
-libraries are kept from warnings upwards, because below that they tell addresses with their queries. An exception is
-told by its kind and the places in the code, never with its text, which may quote what was stored.
+Every line, of picomem and of the libraries, passes the same processors and picomem's redaction. Only the request's
+number, the level and the time are added afterwards. Of libraries only warnings and errors are logged, because other
+lines show addresses with their queries. Of an exception the log shows the kind and the places in the code, never the
+text, which may quote stored text.
 """
 
 from __future__ import annotations

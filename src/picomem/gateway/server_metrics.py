@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. No label names a user: operations and statuses are few, and known before."""
+"""The metrics of the server, for Prometheus. No label names a user; the possible operations and statuses are few."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How a server ends: it refuses what is new, finishes what was begun, and tells the sockets.
+"""Shuts down the server: refuses new requests, finishes running ones, and notifies the sockets.
 
-Pure ASGI, around the whole application: once the end has begun, a request is answered 503 and a socket is not opened.
-What was begun is counted, so that the process knows when nothing is left. An open stream without a request in it, such
-as that of an MCP client that listens, is nothing to finish.
+Pure ASGI, around the whole application: after the shutdown has begun, a request is answered 503 and a socket is not
+opened. Running requests are counted, so that the process knows when none is left. An open stream without a request,
+such as that of a listening MCP client, does not count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Listener = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Shutdown:
-    """Whether the server ends, and how much of what was begun is not finished. It lives in the event loop."""
+    """The state of a shutdown: whether it has begun, and the number of running requests. It lives in the event loop."""
 
     def __init__(self) -> None:
         self.is_begun = False
@@ -41,7 +41,7 @@ class Shutdown:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """What happens in the block is to be finished."""
+        """Mark the block as work that a shutdown waits for."""
         self._unfinished += 1
         try:
             yield
@@ -49,7 +49,7 @@ class Shutdown:
             self._unfinished -= 1
 
     async def begin(self) -> None:
-        """Take nothing new from now on, and tell whoever listens."""
+        """Refuse new requests from now on, and notify the listeners."""
         self.is_begun = True
         with anyio.move_on_after(_TELL_SECONDS):
             async with anyio.create_task_group() as tasks:

@@ -1,9 +1,9 @@
-"""Places in worker threads, so that nobody's calls keep another's waiting.
+"""Limits the worker threads of each user, so that nobody's calls delay those of others.
 
 The engine is synchronous, so each call runs in a thread. A writer may wait for the lock of another process for half a
-minute, and a long operation takes minutes. So calls that read, calls that write and long ones have threads of their
-own. So have the look-up of tokens, with which every request begins, and the rendering of pages. A user has a part of
-the threads of a kind at most. Each thread that reads holds a database connection of its own.
+minute, and a long operation takes minutes. So there are separate threads for calls that read, calls that write, long
+calls, the look-up of tokens, with which every request begins, and the rendering of pages. One user gets at most a part
+of the threads of a kind. Each reading thread has its own database connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RENDERING_THREADS = 2  # it waits for nothing, so more of them would make no pa
 
 
 class ThreadUse(Enum):
-    """What a thread is taken for."""
+    """The purpose of a thread."""
 
     READ = "read"
     WRITE = "write"
@@ -30,7 +30,7 @@ class ThreadUse(Enum):
 
     @classmethod
     def of(cls, operation: Operation) -> ThreadUse:
-        """What an operation takes a thread for."""
+        """Return the kind of thread use of an operation."""
         if operation.long or operation.asynchronous:
             return cls.LONG
         return cls.READ if operation.read_only else cls.WRITE

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 
-from picomem.consolidation.proposal_checks import Spoken
-from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
+from picomem.consolidation.proposal_checks import SpokenTexts
+from picomem.engine.agent_support import keep_quotes, quotes_in_context, stated_lately
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import vouched
@@ -47,13 +47,13 @@ class UntrustedQuotes:
             with self._lock:
                 self._unkept = dict.fromkeys(unkept) | self._unkept
 
-    def spoken(self, engine: Engine, arguments: Any) -> Spoken | None:
+    def spoken(self, engine: Engine, arguments: Any) -> SpokenTexts | None:
         """Return the untrusted text that the client may have read before it stores these arguments, if any."""
         with self._lock:
             texts = list(self._texts)
         others = [(origin, frozenset(terms(text))) for origin, text in texts]
-        others += quotes_in_sight(engine, " ".join(texts_in(arguments)))
-        return Spoken((Grounds(stated_lately(engine)),), tuple(others)) if others else None
+        others += quotes_in_context(engine, " ".join(texts_in(arguments)))
+        return SpokenTexts((Grounds(stated_lately(engine)),), tuple(others)) if others else None
 
     def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
         """Return the request with the origin of its text, and a remark about that origin for the client."""

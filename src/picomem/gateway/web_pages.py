@@ -5,6 +5,7 @@ GET  /sign-in            a form for the one-time code; POST exchanges it for a s
 POST /sign-out           ends the session
 POST /appearance         language, and light or dark
 POST /undo               takes back a change or a run
+POST /purge/certificate  gives a certificate that the page holds as a file
 GET  /, /search, …       the views (page/view_table.py); POST to the addresses of their forms
 
 Every operation runs by `Calls`, for the caller of the session.
@@ -12,7 +13,9 @@ Every operation runs by `Calls`, for the caller of the session.
 
 from __future__ import annotations
 
+import hmac
 import json
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
@@ -24,7 +27,7 @@ from starlette.routing import Route
 
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
 from picomem.gateway.calls import Calls
-from picomem.gateway.guard import SIGN_IN
+from picomem.gateway.guard import CERTIFICATE, SIGN_IN
 from picomem.gateway.page_sign_in import (
     begin_session,
     end_session,
@@ -34,7 +37,7 @@ from picomem.gateway.page_sign_in import (
     token_in_cookie,
 )
 from picomem.page.html_rendering import THEMES, rendered, static_files
-from picomem.page.message_catalog import LANGUAGES, Say, preferred_language, say_in
+from picomem.page.message_catalog import LANGUAGES, STATUSES, Say, preferred_language, say_in
 from picomem.page.page_view import Act, PageContent, PageRequest, PageView, own_path
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential, user_of
@@ -66,6 +69,7 @@ class WebPages:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._zone = calls.runtime.engine().zone
+        self._seal_key = secrets.token_bytes(32)
         own = [SIGN_IN, "/sign-out", "/appearance", *FORMS]
         paths = [*own, *(path for view in VIEWS for path in (view.path, *view.actions))]
         self._first_parts = frozenset(path.split("/")[1] for path in paths)
@@ -83,6 +87,7 @@ class WebPages:
             Route(SIGN_IN, self._shown_errors(self._sign_in), methods=["POST"]),
             Route("/sign-out", self._shown_errors(self._sign_out), methods=["POST"]),
             Route("/appearance", self._shown_errors(self._set_appearance), methods=["POST"]),
+            Route(CERTIFICATE, self._shown_errors(self._certificate), methods=["POST"]),
             *(Route(path, self._shown_errors(self._form(act)), methods=["POST"]) for path, act in FORMS.items()),
             *(Route(view.path, self._shown_errors(self._view(view)), methods=["GET"]) for view in VIEWS),
             *(
@@ -168,6 +173,19 @@ class WebPages:
                 response.set_cookie(cookie, chosen, max_age=_YEAR_SECONDS, path="/", httponly=True, samesite="strict")
         return response
 
+    async def _certificate(self, request: Request) -> Response:
+        form = await _form(request)
+        text = form.get("certificate", [""])[0]
+        if not hmac.compare_digest(self._sealed(text), form.get("seal", [""])[0].encode("utf-8", "replace")):
+            raise InvalidInput("The certificate is not as this server wrote it; it cannot be had a second time.")
+        name = f"picomem-purge-{json.loads(text)['change_id'][:13]}.json"
+        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(text, headers=headers, media_type="application/json")
+
+    def _sealed(self, text: str) -> bytes:
+        """The code of a text that this server wrote into a page."""
+        return hmac.new(self._seal_key, text.encode("utf-8", "replace"), "sha256").hexdigest().encode()
+
     # Views and their forms
 
     def _view(self, view: PageView) -> Callable[[Request], Awaitable[Response]]:
@@ -228,7 +246,7 @@ class WebPages:
         return _html(rendered(page.template, values), page, values, headers)
 
     def _values(self, request: Request, page: PageContent, view: PageView | None) -> dict[str, Any]:
-        """What the layout needs, with the values of the page."""
+        """Return the values of the layout and of the page."""
         caller: Caller | None = getattr(request.state, "caller", None)
         language = _language(request)
         theme = request.cookies.get(THEME_COOKIE, "")
@@ -247,13 +265,14 @@ class WebPages:
             "notice": _notice(request) if caller else None,
             "now": self._calls.runtime.engine(caller).now(),
             "zone": self._zone,
+            "seal": lambda text: self._sealed(text).decode(),
             **page.values,
         }
 
     def _error_page(
         self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
     ) -> Response:
-        title = _say(request)("error.title")
+        title = _say(request)(f"error_status.{status}" if status in STATUSES else "error.title")
         page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
         return self._response(request, page, headers)
 
@@ -329,7 +348,7 @@ def _keep_notice(response: Response, key: str, about: str, run: str) -> None:
 
 
 def _notice(request: Request) -> dict[str, str] | None:
-    """What is said for ten seconds after a form; None where nothing is to be said."""
+    """Return the message that is shown for ten seconds after a form; None if there is none."""
     try:
         key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
         text = say_in(_language(request))(key, about=about)

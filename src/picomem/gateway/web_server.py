@@ -1,8 +1,8 @@
-"""Running the server: a socket that is bound, uvicorn on it, until a signal says to stop.
+"""Runs the server: a bound socket, uvicorn on it, until a signal stops it.
 
-At the signal the server refuses what is new, tells the sockets and finishes what was begun (shutdown.py), for so many
-seconds at most. What is not finished then is cut off; what a thread writes is whole or not there, as in any process
-that ends. A second signal ends the server at once.
+At the signal the server refuses new requests, notifies the sockets and finishes running requests (shutdown.py), within
+a time limit. Requests that are not finished then are cut off; a write of a thread is complete or absent, as in any
+process that ends. A second signal ends the server at once.
 """
 
 from __future__ import annotations

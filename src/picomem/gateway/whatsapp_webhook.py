@@ -1,10 +1,10 @@
-"""`/channels/whatsapp/ACCOUNT`: what Meta's Cloud API tells about WhatsApp.
+"""`/channels/whatsapp/ACCOUNT`: the webhook of Meta's Cloud API for WhatsApp.
 
 These addresses need no token: verification shows the token that the owner chose, and every message is signed with the
 app's secret. A message is acknowledged when it is stored; channels/answering.py answers it.
 
-What others say in a group is kept in this process, for an hour at most, and stored with the next message that addresses
-PicoBot.
+Messages of others in a group stay in this process, for an hour at most, and are stored with the next message that
+addresses PicoBot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from picomem.channels.answering import News
+from picomem.channels.answering import WorkSignal
 from picomem.channels.whatsapp import (
     SendStatus,
     changes_in,
@@ -47,7 +47,7 @@ _LONGEST_WORDS = 1_000  # characters
 class WhatsAppWebhook:
     """The routes of the accounts in the settings."""
 
-    def __init__(self, runtime: Runtime, news: News) -> None:
+    def __init__(self, runtime: Runtime, news: WorkSignal) -> None:
         self._runtime = runtime
         accounts = settings_of_accounts(runtime.settings.whatsapp)
         self._accounts = {settings.account: settings for settings in accounts.values()}

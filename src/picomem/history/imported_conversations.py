@@ -1,7 +1,7 @@
-"""Conversations that an import brought, which an undo of the import leaves: only a purge deletes.
+"""Records the conversations of an import. An undo of the import keeps them, because only a purge deletes them.
 
-Changes of the import's run say so; they are about no memory. Each conversation with PicoBot has one, written with it.
-Transcripts have one for the file, by which they are found again.
+Changes of the import's run record them; these changes concern no memory. Each conversation with PicoBot has its own
+change, written together with it. Transcripts have one change for the imported file, by which they are found again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def note_transcripts(tx: Transaction, writer: Writer, scope: Scope, path: str) -
 
 
 def conversations_left(tx: Transaction, scope: Scope, run: str) -> str:
-    """What an undo of a run leaves, as a sentence; empty where it leaves nothing."""
+    """Describe in a sentence which conversations an undo of a run leaves; empty if none."""
     return left_by(tx, scope, audit.of_run(tx, scope, run))
 
 

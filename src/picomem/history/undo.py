@@ -138,7 +138,7 @@ def _version_history(tx: Transaction, scope: Scope, memory_id: str, undoes: dict
 
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
-    """Why there is nothing to undo; empty where there is."""
+    """Explain why there is nothing to undo; empty if there is something."""
     if change.reason == audit.PURGED:
         return "did something that was purged since, so it cannot be undone"
     if change.decision in _NOTHING_TO_UNDO:

@@ -1,4 +1,4 @@
-"""What a host is: a program that people use agents with, and that takes MCP servers and hooks from settings files."""
+"""The interface of a host: a program in which people use agents, whose settings files name MCP servers and hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries of picomem in the text of a settings file: what stands there, adding them, taking them out. Pure."""
+"""Finds, adds and removes picomem's entries in the text of a settings file. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the entries of picomem in the hosts of a machine; `picomem doctor` reports it."""
+"""Checks picomem's entries in the hosts of a machine; `picomem doctor` reports the problems."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HostReport:
 
 
 def host_findings(machine: Machine, examined: Path, default: Path, *, is_named: bool) -> list[str]:
-    """What is wrong, a sentence each, with its remedy. Only reads.
+    """Return the problems, one sentence each, with the remedy. Only reads.
 
     `examined` is the store that the doctor examines, `default` the one that is opened if none is named. A store that
     `is_named`, perhaps a copy, has nothing to do with the hosts unless some entry is for it.
@@ -113,7 +113,7 @@ def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple
 
 
 def _missing_programs(entries: Sequence[InstalledEntry], machine: Machine) -> Iterator[str]:
-    """A program that is started by several entries of a file is told of once."""
+    """Report a program once, even if several entries of a file start it."""
     gone: dict[tuple[Path, str], list[InstalledEntry]] = defaultdict(list)
     for entry in entries:
         path = Path(entry.program).expanduser()

@@ -1,6 +1,6 @@
-"""Installs picomem in hosts, and takes it out again: plans the change of each settings file, and makes it.
+"""Installs picomem in hosts and uninstalls it: plans the change of each settings file, and makes it.
 
-A file that cannot be read leaves its whole host as it is; the other hosts go on.
+If a file cannot be read, its whole host stays unchanged; the other hosts are installed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Edit = Callable[[str | None], str | None]
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a file held and what it is to hold; None stands for no file."""
+    """The old and the new content of a file; None stands for no file."""
 
     file: SettingsFile
     before: str | None
@@ -72,7 +72,7 @@ class HostPlan:
 
 
 def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -> HostPlan:
-    """What an install would change. Raises InvalidInput where the host has no settings of such a reach."""
+    """Plan the changes of an install. Raises InvalidInput where the host has no settings of such a reach."""
     files = host.files(machine, reach)
     if not files:
         raise InvalidInput(f"{host.title} has no settings of a project; leave --scope project out.")
@@ -80,7 +80,7 @@ def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -
 
 
 def plan_uninstall(host: Host, machine: Machine) -> list[HostPlan]:
-    """What an uninstall would change, in the user's settings and those of the project."""
+    """Plan the changes of an uninstall, in the user's settings and those of the project."""
     return [_planned(host, reach, files, _uninstall_edit) for reach, files in host.reached_files(machine)]
 
 

@@ -1,4 +1,4 @@
-"""Insert and remove single entries of a JSON document as text, so that every other byte stays as it was. Pure.
+"""Inserts and removes single entries of a JSON document as text, so that every other byte stays the same. Pure.
 
 The settings files of editors and agents hold comments, trailing commas and their owner's layout (JSONC, and JSON5 for
 OpenClaw). Loading and dumping such a file loses some of that, so the text itself is edited: a parse says where each
@@ -131,8 +131,8 @@ def _number(container: JsonNode, step: str | int) -> int:
 
 
 def _span(text: str, container: JsonNode, number: int) -> tuple[int, int]:
-    """What goes with an item: the line break and the white space before it, its comma, and in an object that it leaves
-    empty the line break that `_with_item` added after it."""
+    """Return the span that is removed with an item: the line break and the white space before it, its comma, and in an
+    object that it leaves empty the line break that `_with_item` added after it."""
     item = container.items[number]
     start = _before_spaces(text, item.start)
     end = item.comma + 1 if item.comma >= 0 else item.node.end

@@ -1,4 +1,4 @@
-"""Sets `ingest.keep` when picomem is installed: Claude Code deletes a transcript that was not changed for 30 days."""
+"""Sets `ingest.keep` when picomem is installed, because Claude Code deletes transcripts unchanged for 30 days."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TABLE, _KEY, _EXPIRING, _NONE = ("ingest",), "keep", "expiring", "none"
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What picomem's own settings file held and what it is to hold; None stands for no file."""
+    """The old and the new content of picomem's settings file; None stands for no file."""
 
     path: Path
     before: str | None
@@ -27,8 +27,8 @@ class SettingsChange:
 
 
 def offered_keeping(plans: Sequence[HostPlan]) -> SettingsChange | None:
-    """What an install in these hosts offers to change; None where transcripts do not expire, where somebody has decided
-    already, and where the settings cannot be changed."""
+    """Return the change of settings that an install in these hosts offers; None where transcripts do not expire, where
+    somebody has decided already, and where the settings cannot be changed."""
     try:
         is_open = f"{_TABLE[0]}.{_KEY}" not in given()
         expires = any(plan.host is CLAUDE_CODE and not plan.problem for plan in plans)

@@ -1,4 +1,4 @@
-"""The hosts that picomem can be installed in, in the order in which they are listed."""
+"""The hosts in which picomem can be installed, in the order of the list that users see."""
 
 from __future__ import annotations
 

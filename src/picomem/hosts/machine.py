@@ -1,4 +1,4 @@
-"""The machine on which hosts are looked for: home folder, current folder, environment, system."""
+"""The machine on which picomem looks for hosts: home folder, current folder, environment, operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host is to start: the programs `picomem` and `picomem-hook` of this installation, and on which store."""
+"""The programs that a host starts: `picomem` and `picomem-hook` of this installation, and the store that they open."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads a host's settings file, and replaces it: under a lock, with a copy of it beside it, in one step.
+"""Reads and replaces a host's settings file: under a lock, in one step, with a backup copy beside it.
 
-Hosts write these files too, without our lock. So a file that changed since it was read is read again before it is
+Hosts write these files too, without our lock. So a file that changed after it was read is read again before it is
 replaced.
 """
 

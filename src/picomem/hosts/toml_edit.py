@@ -1,8 +1,8 @@
-"""Insert and remove one table of a TOML document, or set one key, as text: every other byte stays as it was. Pure.
+"""Inserts and removes one table of a TOML document, or sets one key, as text: every other byte stays the same. Pure.
 
-A table stands in lines of its own: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
-`[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's own parser checks each edit: the
-document must say afterwards what it said before, except for that table. `remove_table` undoes `put_table` to the byte.
+A table has its own lines: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
+`[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's parser checks each edit: the document
+must have the same content afterwards, except for that table. `remove_table` undoes `put_table` to the byte.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The file of a kept transcript: its records, redacted, each with the place that it has in the transcript.
+"""The file format of a kept transcript: its redacted records, each with its position in the original transcript.
 
-    a header, JSON            whose copy it is, and how far the transcript was copied
+    a header, JSON            the transcript, and how far it was copied
     offset end record         a line for each record; pointers into the transcript find it by these offsets
     digest                    of all lines before it
 
-All of that is one zstd frame. A file is never changed in place: it is written beside its name, synced and renamed. So a
+All of this is one zstd frame. A file is never changed in place: it is written beside its name, synced and renamed. So a
 reader sees a complete copy or none, and a process may be killed at any point.
 """
 
@@ -32,8 +32,8 @@ _LEVEL = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyHeader:
-    """What a copy says of itself. The transcript was copied up to `end`, and `fingerprint` is that of the transcript
-    before it."""
+    """The header of a copy. The transcript was copied up to `end`, and `fingerprint` is that of the transcript before
+    it."""
 
     transcript: str
     host: str

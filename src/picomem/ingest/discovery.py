@@ -71,7 +71,7 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
 
 
 def listed_names() -> frozenset[str]:
-    """The names of files that are looked at in a folder though they do not end in .jsonl."""
+    """Return the names of files that are opened in a folder although they do not end in .jsonl."""
     return frozenset(name for form in formats() for name in form.file_names)
 
 

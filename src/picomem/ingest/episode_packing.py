@@ -1,18 +1,18 @@
 """Packs turns into episodes. Pure.
 
 A turn of a person is an episode of its own, because recall looks for these turns and their pointers must be exact.
-Between two turns of a person an agent writes many scraps ("Let me look at that file."); they are packed together as
-long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a paragraph or a
-sentence.
+Between two turns of a person an agent writes many short remarks ("Let me look at that file."); they are packed
+together as long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a
+paragraph or a sentence.
 
 Packing depends only on earlier turns, so a transcript that is read in ten steps gives the same episodes as one that
 is read at once. Between two steps only the last piece can still grow; it is stored like the others. The state of the
 packer between steps is JSON without any text of the transcript: the text comes from the stored episode, and a hash
 shows whether it is still the same.
 
-Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `fate` decides about a piece
-whose identity is already stored; if the two transcripts continued differently, the later piece is stored under its
-own identity, `apart`.
+Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `decide_piece` decides about a
+piece whose identity is already stored; if the two transcripts continued differently, the later piece is stored under
+its own identity, `apart`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LONGEST_SUMMARY = 6_000  # characters that are kept of a host's summary; the poi
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
 _DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
-_REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
+_REMEMBERED = 4_096  # turns without id and time whose repeats are distinguished
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Piece:
 
 
 class TurnCounts:
-    """How often each turn without an id and a time was said; of the turns said last, `_REMEMBERED` different ones.
+    """The number of occurrences of each turn without an id and a time, for the last `_REMEMBERED` different ones.
 
-    Such a turn is told from its repeat ("Let me check." stands twenty times in a session) by counting alone.
+    Only counting distinguishes such a turn from its repeat ("Let me check." occurs twenty times in a session).
     """
 
     def __init__(self, packed: str = "") -> None:
@@ -163,7 +163,7 @@ class Packer:
 
 
 def _of_others(turn: Turn) -> str:
-    """What others say in a user's turn: a part of it that begins in the middle does not show whose it is."""
+    """Return the parts of a user's turn that others wrote: a piece from the middle of one does not show its author."""
     if turn.origin is not Origin.USER or turn.role != "user":
         return ""
     return "\n".join(text for is_others, text in told_apart(turn.text) if is_others)
@@ -246,7 +246,7 @@ def apart(known: str, session: str) -> str:
     return content_hash(known, session)
 
 
-class Fate(Enum):
+class PieceDecision(Enum):
     """The decision about a piece: it is `NEW`, or the row of its identity says it and is `KEPT`, or is to be
     `CHANGED`, or says something else that must stay (`APART`)."""
 
@@ -256,7 +256,7 @@ class Fate(Enum):
     APART = auto()
 
 
-def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
+def decide_piece(fresh: Episode, old: Episode | None, ours: bool) -> PieceDecision:
     """Decide; `ours`: the row belongs to this transcript, or to one whose file is gone.
 
     The words of our own row become what the file says now; but where the file only lost the tail of it, they stay.
@@ -264,15 +264,15 @@ def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
     one whose words we only continue becomes ours.
     """
     if old is None:
-        return Fate.NEW
+        return PieceDecision.NEW
     same = (old.preview, old.actions) == (fresh.preview, fresh.actions)
     holds = same or (_packs(fresh.role, fresh.origin) and _begins_with(old, fresh))
     if ours:
         moved = same and not _same_place(old, fresh)
-        return Fate.KEPT if holds and not moved else Fate.CHANGED
+        return PieceDecision.KEPT if holds and not moved else PieceDecision.CHANGED
     if holds:
-        return Fate.KEPT
-    return Fate.CHANGED if _begins_with(fresh, old) else Fate.APART
+        return PieceDecision.KEPT
+    return PieceDecision.CHANGED if _begins_with(fresh, old) else PieceDecision.APART
 
 
 def _begins_with(longer: Episode, shorter: Episode) -> bool:

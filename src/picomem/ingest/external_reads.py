@@ -31,7 +31,7 @@ _SINGLE_MCP = re.compile(r"\Amcp_(?=[^_])([^_]+)_(?=[^_])")  # nanobot and Gemin
 # Servers that read only the user's own files and editor.
 _LOCAL_SERVERS = frozenset("ide filesystem git serena sequential-thinking".split())
 
-_LONGEST = 20_000  # characters of a command that are looked at
+_LONGEST = 20_000  # characters of a command that are searched
 # Where a program's name may stand in a command: first, or behind a separator, an assignment or a program that runs it.
 _PROGRAM = (
     r"(?:^|[;&|(`'\"{]|\b(?:sudo|time|xargs|env|exec|nohup|then|do|else|if|while)\s)[ \t]*"

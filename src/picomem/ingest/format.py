@@ -82,7 +82,7 @@ class Recent:
 
 @dataclass(slots=True)
 class State:
-    """Where a parser stands in a transcript.
+    """The state of a parser in a transcript.
 
     `turns` counts the turns given so far, `outside` is the least trusted origin of all that was read, `branches` is the
     tree that they make in a host that writes one, `marks` are the format's own few notes.
@@ -152,7 +152,7 @@ class State:
         self.skipped.add(reason if known else "unknown")
 
     def hear(self, origin: Origin | None) -> None:
-        """A text of that origin comes into the agent's sight, if there is one: what the agent says from now on, until
+        """A text of that origin enters the agent's context, if there is one: what the agent says from now on, until
         the user's next message, may be that text in other words."""
         if origin is not None and not origin.trusted:
             self.marks[_HEARD] = worst((origin, Origin(self.marks.get(_HEARD, origin)))).value
@@ -273,7 +273,7 @@ class Format:
 
     name: str
     takes_any_log = False  # asked last whether a file is its own
-    file_names: tuple[str, ...] = ()  # in a folder these are looked at as well, though they do not end in .jsonl
+    file_names: tuple[str, ...] = ()  # in a folder these are opened as well, although they do not end in .jsonl
     unique_prefix = ""  # a file whose name begins so is the same transcript wherever it was moved
 
     def claims(self, path: Path, head: bytes, /) -> bool:
@@ -403,8 +403,8 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
 
 
 def of_a_program(text: str) -> Origin:
-    """Whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a text of
-    others is shown in it."""
+    """Return whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a
+    text of others is shown in it."""
     return Origin.OTHER if pasted_words(text) else Origin.AGENT
 
 

@@ -3,7 +3,7 @@
 - The database is opened read-only, and each look at it is one short statement. In write-ahead mode a reader neither
   waits for a writer nor holds one up; what is written meanwhile is read the next time.
 - If no `-wal` file lies beside it, nobody has it open. Then it is read as a file that does not change, because a usual
-  connection would leave a `-wal` and a `-shm` file behind. Whether it did change is looked at after each statement, and
+  connection would leave a `-wal` and a `-shm` file behind. A change is detected after each statement, and
   then the statement is made again.
 - A database that is locked for longer than a moment is reported, and read the next time.
 
@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.source import Look, look_at
+from picomem.ingest.source import SourceState, look_at
 
 _PATIENCE = 500  # milliseconds to wait for a lock
 _TRIES = 5
@@ -36,7 +36,7 @@ class HostDatabase:
         self._path = path
         self._columns: dict[str, set[str]] = {}
         self._connection: apsw.Connection | None = None
-        self._at_rest: Look | None = None
+        self._at_rest: SourceState | None = None
 
     def close(self) -> None:
         if self._connection is not None:
@@ -95,7 +95,7 @@ class HostDatabase:
         self._connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
-    def _rest(self) -> Look | None:
+    def _rest(self) -> SourceState | None:
         """The state of the file while nobody has it open; None if somebody may have."""
         beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
         return None if any(path.exists() for path in beside) else look_at(self._path)

@@ -29,7 +29,7 @@ from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
-from picomem.ingest.source import Look, RecordFile, RecordSource, look_at, print_of, sources
+from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at, print_of, sources
 from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
@@ -292,11 +292,11 @@ class Ingest:
                 episodes.put_transcript(tx, self._scope, done)
         report.bytes += look.size
 
-    def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: Look) -> bool:
+    def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: SourceState) -> bool:
         with self._connector.read() as tx:
             return Tombstones(tx, self._scope).bars(form.name, session, str(path), look.size)
 
-    def _is_read(self, tx: Transaction, known: list[Transcript], look: Look, fingerprint: str) -> bool:
+    def _is_read(self, tx: Transaction, known: list[Transcript], look: SourceState, fingerprint: str) -> bool:
         """Return whether a document is what was read, and whose turns it repeats is still there."""
         for transcript in known:
             stored = json.loads(transcript.state)

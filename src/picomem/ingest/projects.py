@@ -1,8 +1,8 @@
-"""What a project is called: by the folder in which a session began, or by the repository of a linked git worktree.
+"""Names the project of a session: by the folder in which it began, or by the repository of a linked git worktree.
 
-Of the folder one small file is read, `.git`; whatever it names is taken as text and not opened. So a file that was made
-to mislead can name another project, as the folder itself can, and lead to no other file. A folder that does not exist
-any more, or not on this machine, names its project by its path alone.
+Only one small file of the folder is read, `.git`. Paths in it are treated as text and not opened. So a forged file can
+name another project, as the folder itself can, but cannot lead to another file. A folder that no longer exists, or is
+on another machine, names its project by its path alone.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, most_blank: in
 
 
 class Sample(NamedTuple):
-    """The beginning of a file, from which its format is told.
+    """Return the beginning of a file, by which its format is recognised.
 
     `unreadable` says that lines longer than `LONGEST` stand where the first lines should be, and no record among them.
     """

@@ -19,7 +19,7 @@ from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
-from picomem.ingest.source import Look, RecordSource, look_at
+from picomem.ingest.source import RecordSource, SourceState, look_at
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
@@ -40,7 +40,7 @@ class ResumedTranscript:
     transcript: Transcript
     state: State
     packer: Packer
-    look: Look  # taken before we began
+    look: SourceState  # taken before we began
     owners: set[str] = field(default_factory=set)
     unchanged: bool = False
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
@@ -87,7 +87,7 @@ class Recognizer:
             try:
                 there = episodes.transcripts_at(tx, self._scope, str(self._resolved(path)))
             except (Corrupt, UnicodeError):
-                return ""  # whoever reads the file says so
+                return ""  # the reader of the file reports it
         if len(there) != 1:
             return ""
         (known,) = there
@@ -103,7 +103,9 @@ class Resumer:
         self._connector = connector
         self._scope = scope
 
-    def resume(self, form: LineFormat, source: RecordSource, look: Look, report: Report) -> ResumedTranscript | None:
+    def resume(
+        self, form: LineFormat, source: RecordSource, look: SourceState, report: Report
+    ) -> ResumedTranscript | None:
         """The reading at the transcript's cursor; from the start for a file that is new, or is no longer what was
         read, or repeats turns of a transcript that is gone. None where there is nothing new."""
         path = source.path
@@ -158,7 +160,7 @@ class Resumer:
         return None
 
     def _start(
-        self, tx: Transaction, form: LineFormat, source: RecordSource, transcript: Transcript, look: Look
+        self, tx: Transaction, form: LineFormat, source: RecordSource, transcript: Transcript, look: SourceState
     ) -> ResumedTranscript:
         state = form.start(source.path)
         state.note(session=source.session)
@@ -174,7 +176,7 @@ class Resumer:
         source: RecordSource,
         known: Transcript,
         stored: Record,
-        look: Look,
+        look: SourceState,
         *,
         unchanged: bool,
     ) -> ResumedTranscript:

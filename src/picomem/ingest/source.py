@@ -29,7 +29,7 @@ _SETTLED = 2_500_000_000
 _PART = re.compile(r"\.(sqlite3?|db)-(wal|shm|journal)$")
 
 
-class Look(NamedTuple):
+class SourceState(NamedTuple):
     """The state of a source without reading it: its identity, its last offset, and the time of its last write.
 
     `changed` is when the file was changed in any way, which no program can set. 0 where that does not prove anything:
@@ -49,7 +49,7 @@ class RecordSource(Protocol):
     session: str  # the one that is asked for; empty where the records tell
     read: int  # bytes that `lines` gave
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         """Zeros where there is nothing."""
         ...
 
@@ -74,7 +74,7 @@ class RecordFile:
         self.session = ""
         self.read = 0
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         return look_at(self.path)
 
     def lines(self, offset: int) -> Iterator[Line]:
@@ -154,12 +154,12 @@ def current_file(path: Path) -> Path:
     return next((packed for packed in compressed if packed.exists()), path)
 
 
-def look_at(path: Path) -> Look:
+def look_at(path: Path) -> SourceState:
     """Zeros where there is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError):
-        return Look(0, 0, 0)
+        return SourceState(0, 0, 0)
     # On Windows `st_ctime` is when a file was made.
     settled = os.name == "posix" and time.time_ns() - status.st_ctime_ns > _SETTLED
-    return Look(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns if settled else 0)
+    return SourceState(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns if settled else 0)

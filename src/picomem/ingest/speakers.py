@@ -1,4 +1,4 @@
-"""Who wrote what stands in a user's place, by the fields in which hosts say so. Pure.
+"""Determines who wrote the text in a user's place, by the fields in which hosts say so. Pure.
 
 A record holds the user's own words only where every field that tells who speaks agrees. No host specifies these fields,
 and they change with its versions. So a field of this family that is present with an unexpected value or type is a
@@ -60,8 +60,8 @@ _DIRECT_CHAT = re.compile(
 def doubted(
     *records: Mapping[str, Any], in_a_log: bool = False, except_for: Collection[str] = frozenset()
 ) -> Origin | None:
-    """Whose words a record in a user's place holds, where one of its fields says that they are not the user's; None
-    where none does. `except_for` are fields, as they are compared, that the record has for another reason."""
+    """Return whose words a record in a user's place holds, where one of its fields says that they are not the user's;
+    None where none does. `except_for` are fields, as they are compared, that the record has for another reason."""
     doubts: list[Origin] = []
     for record in records:
         for name, value in record.items():
@@ -77,7 +77,8 @@ def doubted(
 
 
 def of_chat(key: str) -> Origin | None:
-    """Whose words stand in a user's place in a chat that its key names `channel:chat`; None where the key is none."""
+    """Return whose words stand in a user's place in a chat that its key names `channel:chat`; None where the key is
+    none."""
     if _INTERNAL_CHAT.search(key) or _GROUP_CHAT.search(key):
         return Origin.OTHER
     if _DIRECT_CHAT.search(key):
@@ -86,7 +87,7 @@ def of_chat(key: str) -> Origin | None:
 
 
 def _named(value: object, expected: frozenset[str]) -> Origin | None:
-    """Whose words these are by a field that names the writer; None where it names a person."""
+    """Return whose words these are by a field that names the writer; None where it names a person."""
     if isinstance(value, Mapping):
         if doubts := doubted(value):
             return doubts

@@ -23,7 +23,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.episode_packing import Fate, episode_of, fate
+from picomem.ingest.episode_packing import PieceDecision, decide_piece, episode_of
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.light_dataclass import dataclass, replace
@@ -218,7 +218,7 @@ class Writing:
                 new[name] = fresh
                 continue
             decided, fresh, old = self._decided(tx, fresh, session, transcript.id, gone)
-            if decided is Fate.KEPT and old is not None:
+            if decided is PieceDecision.KEPT and old is not None:
                 report.repeated += 1
                 if old.transcript_id != transcript.id and not gone(old.transcript_id):
                     owners.add(old.transcript_id)
@@ -251,14 +251,14 @@ class Writing:
 
     def _decided(
         self, tx: Transaction, fresh: Episode, session: str, transcript_id: str, gone: Callable[[str], bool]
-    ) -> tuple[Fate, Episode, Episode | None]:
+    ) -> tuple[PieceDecision, Episode, Episode | None]:
         """A piece's fate, the episode as it is to be stored, and the row that it replaces or that stands for it."""
         for name, old in rows_of(tx, self._scope, fresh.identity, session):
             ours = old is not None and (old.transcript_id == transcript_id or gone(old.transcript_id))
-            decided = fate(fresh, old, ours)
+            decided = decide_piece(fresh, old, ours)
             if old is None:
                 return decided, replace(fresh, identity=name), None
-            if decided is not Fate.APART:
+            if decided is not PieceDecision.APART:
                 return decided, _successor(old, replace(fresh, identity=name)), old
         raise AssertionError("the rows of an identity end with None")
 

@@ -26,7 +26,7 @@ from picomem.errors import Corrupt, InvalidInput, NotFound, StoreError
 from picomem.ingest.copy_file import ENDING, CopyHeader, header_of, records_of, searchable, write_copy
 from picomem.ingest.format import LineFormat, format_named, formats
 from picomem.ingest.reader import Line
-from picomem.ingest.source import Look, RecordSource, current_file, look_at, source_of
+from picomem.ingest.source import RecordSource, SourceState, current_file, look_at, source_of
 from picomem.light_dataclass import dataclass, field
 from picomem.policy.redacted_json import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript
@@ -43,8 +43,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepRule:
-    """Which transcripts are copied: all, or those that their host is about to delete; `lifetimes` says after how long
-    without a change each host does that. The copies take `most_bytes` together."""
+    """The rule for which transcripts are copied: all, or those that their host is about to delete; `lifetimes` says
+    after how long without a change each host does that. The copies take `most_bytes` together."""
 
     all: bool
     most_bytes: int
@@ -53,7 +53,7 @@ class KeepRule:
 
 @dataclass(slots=True)
 class KeptCopies:
-    """How many copies were made or brought up to date, how many were dropped for want of room, and what went wrong."""
+    """The number of copies that were made or updated, or dropped for lack of space, and the problems."""
 
     made: int = 0
     dropped: int = 0
@@ -61,7 +61,7 @@ class KeptCopies:
 
 
 class RedactedCopies(NamedTuple):
-    """How many records the copies have, how many of them were redacted, and how many copies are damaged."""
+    """The number of records in the copies, of redacted records, and of damaged copies."""
 
     records: int
     changed: int
@@ -204,7 +204,9 @@ class TranscriptCopies:
             return None
         return self._folder / f"{transcript_id}{ENDING}"
 
-    def _due(self, rule: KeepRule, now: Micros, only: Sequence[str] | None) -> Iterable[tuple[Transcript, Path, Look]]:
+    def _due(
+        self, rule: KeepRule, now: Micros, only: Sequence[str] | None
+    ) -> Iterable[tuple[Transcript, Path, SourceState]]:
         """The transcripts to copy, the one that was changed last first: it is the last to be dropped."""
         with self._connector.read() as tx:
             if only is None:
@@ -225,7 +227,7 @@ class TranscriptCopies:
                 due.append((transcript, path, look))
         return sorted(due, key=lambda row: -row[2].written)
 
-    def _fits(self, transcript: Transcript, look: Look, most: int) -> bool:
+    def _fits(self, transcript: Transcript, look: SourceState, most: int) -> bool:
         """Return whether a copy has a chance to stay. Without this, a transcript that is older than all copies would be
         copied and dropped again each time. (Half of its size is more than nearly every copy takes.)"""
         path = self._path(transcript.id)
@@ -234,7 +236,7 @@ class TranscriptCopies:
         likely_size = min(look.size, transcript.cursor) // 2  # a database holds other sessions too
         return not is_oldest or sum(other.size for other in others) + likely_size <= most
 
-    def _copy(self, transcript: Transcript, path: Path, look: Look) -> bool:
+    def _copy(self, transcript: Transcript, path: Path, look: SourceState) -> bool:
         """Copy what is new in a transcript; whether there was something."""
         target, form = self._path(transcript.id), format_named(transcript.host)
         assert target is not None and isinstance(form, LineFormat)
@@ -280,7 +282,9 @@ class TranscriptCopies:
             if line.data is not None and (spans is None or _is_inside(line, spans)):
                 yield line._replace(data=_redacted(line.data, self._redact))
 
-    def _put(self, rename: Callable[[], None], target: Path, before: Look, transcript: Transcript, purged: int) -> bool:
+    def _put(
+        self, rename: Callable[[], None], target: Path, before: SourceState, transcript: Transcript, purged: int
+    ) -> bool:
         """Let a copy take its place, unless another process put one there, or something was purged meanwhile."""
         with self._connector.write(self._scope) as tx:
             now = episodes.transcript(tx, self._scope, transcript.id)
@@ -341,8 +345,8 @@ class TranscriptCopies:
 
 
 def copy_problems(connector: Connector) -> Iterator[str]:
-    """What is wrong with the copies of all users: damaged ones, and those that the store knows nothing of. Raises
-    StoreError."""
+    """Return what is wrong with the copies of all users: damaged ones, and those that the store knows nothing of.
+    Raises StoreError."""
     root = copies_folder(connector)
     if root is None or not root.is_dir():
         return

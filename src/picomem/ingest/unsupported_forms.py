@@ -17,8 +17,8 @@ _MOST_ITEMS = 20
 
 
 def other_form(path: Path, head: bytes) -> str:
-    """What is unusual about the transcript that begins with `head` (see `reader.sample`), and how to change it; empty
-    where it is no transcript in a form that we know of."""
+    """Describe what is unusual about the transcript that begins with `head` (see `reader.sample`), and how to change
+    it; empty where it is no transcript in a form that we know of."""
     for as_lines, reason in _FORMS:
         lines = as_lines(head)
         if lines and format_of(path, lines):

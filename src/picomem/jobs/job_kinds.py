@@ -33,7 +33,7 @@ from picomem.store import due_work
 if TYPE_CHECKING:
     from threading import Event
 
-    from picomem.distillation import Consolidated
+    from picomem.consolidation_runner import Consolidated
     from picomem.ingest.report import IngestProgress
 
 _Result = TypeVar("_Result")
@@ -171,7 +171,7 @@ class Consolidate:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.distillation import consolidate_conversations
+        from picomem.consolidation_runner import consolidate_conversations
         from picomem.models.selection import generator_of
 
         generator = generator_of(engine.settings)
@@ -194,7 +194,7 @@ class ConsolidateTranscripts:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.distillation import consolidate_transcripts
+        from picomem.consolidation_runner import consolidate_transcripts
         from picomem.models.selection import generator_of
 
         generator = generator_of(engine.settings)
@@ -307,7 +307,7 @@ class Watch:
 
 
 def _outcome(done: list[Consolidated], rest: int) -> Outcome:
-    """How a consolidation of a user's sessions ended."""
+    """Describe how a consolidation of a user's sessions ended."""
     failed = [result for result in done if result.state == "failed"]
     if failed:
         return Failed(next(iter(failed[0].notes), "The model failed."))

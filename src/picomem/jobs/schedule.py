@@ -1,4 +1,4 @@
-"""When a job may begin, and how it stands after a run. Pure."""
+"""Decides when a job may begin, and its state after a run. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows transcripts until it is told to stop.
+"""Follows transcripts until it is stopped.
 
     read all there is → watch the folders → read all again (what came in between) → read what changes, when it changes
 
@@ -30,7 +30,7 @@ Read = Callable[[Sequence[str]], None]  # reads files and folders; none named: a
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class WatchedPlaces:
     """The folders to watch, and the files in them that count even without the ending of a transcript. With `recursive`
     the folders below count as well, but not those below a folder that is `flat`."""
 
@@ -52,7 +52,7 @@ class Places:
         return there
 
 
-def places_of(paths: Sequence[str]) -> Places:
+def places_of(paths: Sequence[str]) -> WatchedPlaces:
     """The places of these files and folders; without any, the folders in which hosts keep their transcripts."""
     given = [named_path(path) for path in paths]
     folders = [path if is_folder(path) else path.parent for path in given]
@@ -60,7 +60,7 @@ def places_of(paths: Sequence[str]) -> Places:
     folders = folders or [place.folder for place in usual]
     files = frozenset(path.name for path in given if not is_folder(path))
     flat = frozenset(place.folder for place in usual if not place.nested)
-    return Places(tuple(folders), files, recursive=len(files) < len(given) or not given, flat=flat)
+    return WatchedPlaces(tuple(folders), files, recursive=len(files) < len(given) or not given, flat=flat)
 
 
 def follow(
@@ -107,7 +107,7 @@ def _problem(read: Read, paths: Sequence[str]) -> str:
     return ""
 
 
-def _changes(there: dict[Path, int], places: Places, stop: Event) -> Iterator[set[Path]]:
+def _changes(there: dict[Path, int], places: WatchedPlaces, stop: Event) -> Iterator[set[Path]]:
     """The transcripts that changed, whenever anything did; and an empty set every few seconds.
 
     What else changes counts for nothing: our own database may lie in the folder, and reading writes to it.
@@ -137,15 +137,15 @@ def _changes(there: dict[Path, int], places: Places, stop: Event) -> Iterator[se
         raise InvalidInput(f"The folders cannot be watched: {error}.") from error
 
 
-def _folders_of(changed: set[Path], places: Places) -> Sequence[str] | None:
-    """What to read of what changed: all where files are watched, else the folders, or the files of a flat one; None
-    where these are gone."""
+def _folders_of(changed: set[Path], places: WatchedPlaces) -> Sequence[str] | None:
+    """Return what to read of what changed: all where files are watched, else the folders, or the files of a flat one;
+    None where these are gone."""
     if places.files:
         return ()
     return tuple(sorted({str(_read_with(path, places)) for path in changed if path.parent.is_dir()})) or None
 
 
-def _read_with(changed: Path, places: Places) -> Path:
+def _read_with(changed: Path, places: WatchedPlaces) -> Path:
     if changed.parent in places.flat:
         return changed.with_name(changed.name.removesuffix(LOG))
     return changed if changed.is_dir() else changed.parent

@@ -1,4 +1,4 @@
-"""What the stores of foreign memory tools write through: a connection, an author, and the checks that they share.
+"""Access to a user's store for the emulated memory tools of other programs: a connection, an author, and shared checks.
 
 `agent_files.py` and `agent_graph.py` keep texts in an order of the agent's own. The limits of an agent hold there as
 well: it changes nothing that the user stated or pinned, and what it writes while untrusted text is in its context has

@@ -38,7 +38,7 @@ _LONGEST_PATH = 400
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file as it is stored. `version` is another after each write; `operation` is what wrote it, if it said so. Text
-    of an untrusted `origin` is data for whoever reads it."""
+    of an untrusted `origin` is data for its reader."""
 
     path: str
     text: str

@@ -125,7 +125,7 @@ class AgentGraph:
         return entity, [observation_memory(entity.name, entity.type, text, self._clean) for text in new]
 
     def _taken(self, added: dict[str, Memory], parts: Sequence[GraphMemory]) -> list[Memory]:
-        """What was added of these parts; a part that a call names twice was added for the first time only."""
+        """Return what was added of these parts; a part that a call names twice was added for the first time only."""
         return [added.pop(part.path) for part in parts if part.path in added]
 
     def delete_entities(self, names: Iterable[str]) -> None:

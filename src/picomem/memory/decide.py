@@ -51,7 +51,7 @@ class Offer:
     """Something that may become a memory; its text is redacted already.
 
     `around` is all that was said when it was asked for: it is judged with the content, and not stored.
-    `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
+    `key_given`, `kind_given`, `importance_given`: someone chose them; other values yield to those of the known memory.
     `signals` name what spoke for capturing a sentence that asks for nothing; they become part of the change's reason.
     `path` is the place of the memory in a foreign tool's own order; see `decide_at_path`.
     """
@@ -210,7 +210,7 @@ def _confirmed(merged: Offer, memory: Memory) -> Offer:
 
 
 def persons_own(memory: Memory) -> str:
-    """Why an agent may not change a memory."""
+    """Explain why an agent may not change a memory."""
     how = "stated" if memory.origin is Origin.USER else "pinned"
     return (
         f"The user {how} “{memory.key}” and has not said this themselves; ask them to say it in their own words, or to "
@@ -219,7 +219,7 @@ def persons_own(memory: Memory) -> str:
 
 
 def not_forgotten(memory: Memory) -> str:
-    """Why an agent may not archive a memory."""
+    """Explain why an agent may not archive a memory."""
     return (
         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
         f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
@@ -271,8 +271,8 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
 
 
 def _confirmed_as_it_is(offer: Offer, memory: Memory, reason: str) -> Outcome:
-    """What a person said in passing, offered by somebody who may not change it: it stays as it is, but no longer waits
-    to be confirmed. Otherwise the offered fact would be gone when the candidate expires."""
+    """Confirm a candidate that somebody offers who may not change it: it keeps its text, but no longer waits to be
+    confirmed. Otherwise the offered fact would be gone when the candidate expires."""
     if not memory.is_candidate or offer.is_candidate or not offer.origin.trusted:
         return Outcome(Decision.MERGE, reason, memory)
     kept = replace(
@@ -377,8 +377,8 @@ def _same_kind(offer: Offer, memory: Memory) -> bool:
 
 
 def may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:
-    """What a tool or a page says never changes what a person or their agent said, and what an agent says by itself
-    never changes what a person did."""
+    """Return whether an offer may change a memory. Text of a tool or a page never changes what a person or their agent
+    said, and what an agent says by itself never changes what a person did."""
     if not offer.origin.trusted:
         return not memory.origin.trusted
     if offer.origin is Origin.USER or not memory.is_a_persons:

@@ -180,8 +180,8 @@ def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
 
 
 def _check_meta(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
-    """What the file says of itself. The version of the analyser and the first number of the search index can be made
-    again; the key that secrets and tombstones are hashed with cannot."""
+    """Check the entries about the file itself. The version of the analyser and the first number of the search index can
+    be made again; the key that secrets and tombstones are hashed with cannot."""
     entries = meta.entries(tx)
     for name, text, is_whole in entries:
         if is_whole:
@@ -269,7 +269,7 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
 
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """The audit trail is what happened: a damaged row of it is told, and never made to fit."""
+    """Check the audit trail. It records what happened, so a damaged row is reported and never repaired to fit."""
     for change, is_whole, _ in audit.stored_changes(tx, scope):
         _count(result, "changes")
         if not is_whole:
@@ -345,8 +345,8 @@ def _check_episodes(
 
 
 def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
-    """What was said is told nowhere else, so a damaged message is told and left out of the prompt; a summary can be
-    made again, so a repair takes it away."""
+    """Check the messages. They exist nowhere else, so a damaged one is reported and left out of the prompt; a summary
+    can be made again, so a repair takes it away."""
     covered = session_rows.covered(tx, scope)
     for session_id in session_rows.ids(tx, scope):
         _count(result, "sessions")

@@ -91,7 +91,7 @@ class GraphRelation:
 
     @property
     def ends(self) -> tuple[str, str, str]:
-        """What makes it the same as another."""
+        """The identity of the relation."""
         return (self.source, self.type, self.target)
 
 

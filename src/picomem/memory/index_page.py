@@ -70,7 +70,7 @@ class IndexAccount:
 
 
 def account(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexAccount:
-    """What `build` builds, explained. Raises InvalidInput."""
+    """Explain the page that `build` builds. Raises InvalidInput."""
     listed = list(memories)
     page = build(listed, episodes, budget, damaged=damaged)
     shown = _shown(listed)
@@ -136,7 +136,7 @@ def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
 
 
 def _fitting(sections: list[tuple[str, list[Memory]]], room: int, outdated: Collection[str]) -> set[str]:
-    """Which entries fit: critical ones first, then round by round one of each section, so that none starves."""
+    """Select the entries that fit: critical ones first, then one of each section in turn, so that none starves."""
     kept: set[str] = set()
     waiting = [list(entries) for _, entries in sections]
     if waiting and sections[0][0] == "## Critical":

@@ -1,7 +1,7 @@
-"""What hooks have put into the contexts of a host's sessions, so that it does not come twice.
+"""The log of what hooks injected into the contexts of a host's sessions, so that nothing is injected twice.
 
-Of each memory and episode its id and a checksum of its text are kept, because a revised one comes again.
-One entry holds the latest sessions of a user; a purge removes it.
+For each memory and episode it holds the id and a checksum of the text, because a revised text is injected again. One
+entry holds the latest sessions of a user; a purge removes it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from picomem.store.connector import Transaction
 
 
 def lease_name(job: str) -> str:
-    """What the lease on a job is called."""
+    """Return what the lease on a job is called."""
     return f"job {job}"
 
 

@@ -55,7 +55,7 @@ class Lease:
     owner: str = field(default_factory=new_id)
     seconds: float = LEASE_SECONDS
 
-    def taken(self, tx: Transaction) -> bool:
+    def acquire(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
         until, latest = now + round(self.seconds * SECOND), now + round((self.seconds + SLACK_SECONDS) * SECOND)
@@ -93,7 +93,7 @@ class Heartbeat:
         while not self._is_over.wait(BEAT_SECONDS * self._lease.seconds / LEASE_SECONDS):
             try:
                 with self._connector.write(self._lease.scope) as tx:
-                    if not self._lease.taken(tx):
+                    if not self._lease.acquire(tx):
                         return
             except StoreError:
                 continue  # locked, full or closed: the next beat tries again, and the work itself says what is wrong

@@ -33,7 +33,7 @@ _ITEM = re.compile(
 
 
 class Relation(Enum):
-    """How a new text stands to a known one."""
+    """The relation of a new text to a known one."""
 
     SAME = "same words"
     CONTAINED = "says less"
@@ -54,7 +54,7 @@ SAME = 0.92  # above it two texts differ in a word's form or a filler
 
 
 def compare(new: str, known: str) -> Likeness:
-    """How `new` stands to `known`."""
+    """Compare `new` with `known`."""
     new_words, known_words = words(new), words(known)
     if new_words == known_words:
         return Likeness(Relation.SAME, 1.0)

@@ -105,7 +105,7 @@ class EmbedMissing:
         deadline = time.monotonic() + (LEASE_SECONDS + 1 if wait else 0)
         while True:
             with self._connector.write(self._scope) as tx:
-                if self._lease.taken(tx):
+                if self._lease.acquire(tx):
                     return
             if time.monotonic() >= deadline:
                 raise Conflict("Another process is creating the vectors; `picomem status` shows how many there are.")
@@ -152,5 +152,5 @@ class EmbedMissing:
                 return count
 
     def _renew(self, tx: Transaction) -> None:
-        if not self._lease.taken(tx):
+        if not self._lease.acquire(tx):
             raise Conflict("Another process has taken over creating the vectors; those created so far are kept.")

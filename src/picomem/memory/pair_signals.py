@@ -22,7 +22,7 @@ from picomem.text.written_numbers import numbers_in
 if TYPE_CHECKING:
     import numpy as np
 
-_LONGEST = 400  # characters of a statement that are looked at
+_LONGEST = 400  # characters of a statement that are read
 _CHANGE = (
     r"\b(?:moved?|switch(?:ed|es)?|replac\w+|no longer|any ?more|not any more|instead|chang(?:ed|es)|became|becomes|left|"
     r"sold|stopped|stops|quit|gave up|given up|since|from now on|cancel\w*|dropped|removed|until|handed|took over|taken|"
@@ -255,7 +255,7 @@ def _of_words(
 
 
 def _of_meaning(signals: dict[str, float], old: str, new: str, gone: list[str], came: list[str]) -> None:
-    """How near they are in meaning, and whether words that differ stand opposite each other."""
+    """Return signals of meaning: the similarity of both, and whether words that differ are opposites."""
     import numpy as np
 
     one, other = _embedder().embed([old, new])
@@ -341,7 +341,7 @@ def _of_subject(signals: dict[str, float], old: str, new: str) -> None:
 
 
 def _met(wanted: list[str], held: list[str]) -> list[float]:
-    """How well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
+    """Return how well each wanted word is met by one that is held: 1 for the same, else the cosine of the nearest."""
     import numpy as np
 
     if not held:

@@ -22,7 +22,8 @@ CONTRADICTS = 0.3  # from here on both stay, linked
 
 @dataclass(frozen=True, slots=True)
 class JudgedRelation:
-    """How likely a newer statement supersedes an older one, duplicates it, or refines it; and why the first."""
+    """The probabilities that a newer statement supersedes, duplicates or refines an older one, with reasons for the
+    first."""
 
     supersedes: float
     duplicates: float
@@ -36,7 +37,7 @@ class JudgedRelation:
 
 @lru_cache(maxsize=256)
 def judge_pair(old: str, new: str) -> JudgedRelation:
-    """How `new` stands to `old`."""
+    """Judge the relation of `new` to `old`."""
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares

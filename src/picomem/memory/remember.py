@@ -72,7 +72,7 @@ class Writer:
     idempotency_key: str = ""  # of the request, where its caller gave one; see records/memory.py
     request_hash: str = ""
     store_vector: StoreVector | None = None
-    recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
+    recalled: tuple[str, ...] = ()  # recently returned texts; see memory/echo_guard.py
     returned_pieces: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled

@@ -18,7 +18,7 @@ _MOST_NAMES = 32
 
 
 class Cleaner:
-    """Cleans what one store takes in and hands out."""
+    """Cleans the texts that a store receives and returns."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -42,9 +42,9 @@ class Cleaner:
         return check_ids(scope)
 
     def shown_text(self, stored: str) -> str:
-        """A stored text as it may be handed out."""
+        """Return a stored text, redacted by the current rules."""
         return self._redactor.redact(stored).text
 
     def shown(self, memory: Memory) -> Memory:
-        """A memory as it may be handed out."""
+        """Return a memory, redacted by the current rules."""
         return replace(memory, content=self.shown_text(memory.content), context=self.shown_text(memory.context))

@@ -38,7 +38,7 @@ Quote = tuple[Origin, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredQuote:
     """A quote as it is kept."""
 
     at: Micros
@@ -49,7 +49,7 @@ class Kept:
 def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) -> None:
     """Keep quotes that go out now. Raises Corrupt where the record is damaged."""
     key = meta.redaction_key(tx)
-    fresh = [Kept(now, origin, _digests(key, sorted(set(terms(text)))[:_MOST_WORDS])) for origin, text in quotes]
+    fresh = [StoredQuote(now, origin, _digests(key, sorted(set(terms(text)))[:_MOST_WORDS])) for origin, text in quotes]
     known = load(tx, scope, now)
     lately = {(quote.origin, quote.digests) for quote in known if quote.at > now - _REFRESHED}
     if all((quote.origin, quote.digests) in lately for quote in fresh):
@@ -60,20 +60,26 @@ def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) ->
     user_entries.put(tx, scope, user_entries.HANDED_OVER, json.dumps(stored))
 
 
-def load(tx: Transaction, scope: Scope, now: Micros) -> list[Kept]:
+def load(tx: Transaction, scope: Scope, now: Micros) -> list[StoredQuote]:
     """The quotes of the last day, the latest last. Raises Corrupt where the record is damaged."""
     stored = user_entries.value(tx, scope, user_entries.HANDED_OVER)
     try:
         rows = [] if stored is None else json.loads(stored)
-        kept = [Kept(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]
+        kept = [StoredQuote(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]
     except (TypeError, ValueError) as error:
-        raise Corrupt("The record of what was handed out is damaged; run `picomem doctor --repair`.") from error
+        raise Corrupt(
+            "The record of untrusted text that agents received is damaged; run `picomem doctor --repair`."
+        ) from error
     return [quote for quote in kept if quote.at > now - DAY]
 
 
-def in_sight(tx: Transaction, kept: Iterable[Kept], text: str, now: Micros) -> list[tuple[Origin, frozenset[str]]]:
-    """The quotes that an agent may have in its sight when it stores `text`, each with the words that both have: the
-    recent ones, and those that have half of the text's words."""
+def in_context(
+    tx: Transaction, kept: Iterable[StoredQuote], text: str, now: Micros
+) -> list[tuple[Origin, frozenset[str]]]:
+    """Return the quotes that may be in an agent's context when it stores `text`, each with the words in common.
+
+    These are the recent quotes, and those that have half of the text's words.
+    """
     key = meta.redaction_key(tx)
     words = {_digest(key, word): word for word in content_words(text)}
     overlaps = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]

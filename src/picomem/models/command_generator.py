@@ -1,13 +1,13 @@
-"""A generator that is a command: the prompt on its standard input, the answer on its standard output.
+"""A generator that runs a command: the prompt on standard input, the answer on standard output.
 
-So a user of Claude Code or Codex needs no key: `claude -p` and `codex exec -` answer from their subscription. The
-command comes from the settings of this process and from nothing that picomem reads. It is split as a shell would split
-it, but no shell runs it.
+So a user of Claude Code or Codex needs no key: `claude -p` and `codex exec -` answer with their subscription. The
+command comes only from the settings of this process, never from text that picomem reads. It is split as a shell would
+split it, but no shell runs it.
 
-The child runs in an empty folder of picomem's own, not in the user's project: a host would read that project's
-instructions, and write its transcript there. It leads a process group, and the whole group is killed when its time is
-over, when it says too much, and when picomem is interrupted. A command gives no account of its tokens; they are counted
-by our own tokenizer.
+The child runs in an empty folder of picomem's, not in the user's project, because a host would read that project's
+instructions and write its transcript there. It leads a process group. The whole group is killed at the time limit, if
+its output is too long, and when picomem is interrupted. A command does not report its tokens, so our own tokenizer
+counts them.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class CommandGenerator:
 
 
 class _Output(NamedTuple):
-    """What a command said on stdout and, at the beginning, on stderr, and the status with which it ended."""
+    """The output of a command: stdout, the beginning of stderr, and the exit status."""
 
     said: bytes
     trouble: bytes

@@ -1,12 +1,12 @@
-"""A server that speaks OpenAI's protocol for embeddings: OpenAI, Ollama, LM Studio, vLLM, llama.cpp and others.
+"""An embedder on a server with OpenAI's embeddings protocol: OpenAI, Ollama, LM Studio, vLLM, llama.cpp and others.
 
     POST {base_url}/embeddings  {"model": …, "input": [text, …], "encoding_format": "float"}
     → {"data": [{"index": 0, "embedding": [number, …]}, …]}
 
-Nothing is sent before this embedder is chosen in the settings, and then to that address only: redirections are not
-followed, and a proxy is not used for this machine itself. A server is not trusted to answer: the answer's size and
-time are bounded, and what is not a vector of the known length for each text is an error. After a failure the server is
-left alone for a while, so that whoever asks again and again does not wait again and again.
+Nothing is sent unless the settings select this embedder, and then only to that address: redirections are not followed,
+and no proxy is used for the local machine. The server is not trusted: the size and the time of its answer are limited,
+and an answer must hold one vector of the known length for each text. After a failure the server is not asked for a
+while, so that repeated calls do not wait each time.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class EndpointEmbedder:
         return self._answered([self._settings.query_prefix + text], 1)[0]
 
     def trust(self, text: str) -> float:  # noqa: ARG002 - the protocol's
-        """Which languages a server's model knows cannot be told from here; most know many."""
+        """Return 1 for every text: the languages of a server's model are unknown, and most models know many."""
         return 1.0
 
     def _answered(self, texts: list[str], tries: int) -> np.ndarray:
@@ -176,7 +176,7 @@ class EndpointEmbedder:
         return unit_rows(rows)
 
     def _told(self, status: int, answer: bytes) -> str:
-        """What went wrong, without the key, which some servers repeat."""
+        """Describe a failure without the key, which some servers repeat."""
         said = answer[:2_000].decode("utf-8", "replace")
         if status in (_UNREACHED, _LATE):
             return said

@@ -1,12 +1,12 @@
-"""A generator without a model: it picks sentences. Pure; the same conversation gives the same words.
+"""A generator without a model: it selects sentences. Pure; the same conversation gives the same text.
 
-A sentence weighs what its words weigh in the conversation, more if the user said it, more if it tells of something
-decided or done, less if it is only a question. The best that fit are taken, in their order, each speaker named once in
-a row. What users and their agents said is taken first; only where they said nothing, what others wrote is, and the
-proposal says which messages it is made of, so that their origin is kept.
+A sentence weighs as much as its words weigh in the conversation, more if the user said it, more if it describes a
+decision or a completed action, less if it is only a question. The best sentences that fit are taken, in their order;
+consecutive sentences name their speaker once. Sentences of users and their agents are preferred; only without any are
+those of others taken, and the proposal names the source messages, so that their origin is kept.
 
-It proposes no facts: a sentence out of its place is not one. What the user asked to be remembered is found without any
-generator (`policy/requests.py`).
+It proposes no facts, because a sentence out of its context is not one. Requests to remember something are found without
+a generator (`policy/requests.py`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _weight(line: PromptLine, text: str, spread: Counter[str]) -> float:
-    """What a sentence says about what is talked of, a word: long ones must not win by their length alone."""
+    """Return the weight of a sentence per word, so that long sentences do not win by their length alone."""
     words = set(terms(text))
     if len(words) < 2:
         return 0.01 * len(words)  # "Great." is said where nothing else was

@@ -1,6 +1,6 @@
-"""Models that the library `fastembed` downloads, for those who may: from Hugging Face, once, into its cache.
+"""An embedder with models that the library `fastembed` downloads from Hugging Face, once, into its cache.
 
-Nothing is downloaded before this embedder is chosen in the settings and asked for a vector.
+Nothing is downloaded unless the settings select this embedder and it is asked for a vector.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class DownloadedEmbedder:
         return self._run("query_embed", [self._settings.query_prefix + text])[0]
 
     def trust(self, text: str) -> float:  # noqa: ARG002 - the protocol's
-        """Which languages a model knows, the library does not say."""
+        """Return 1 for every text: the library does not say which languages a model knows."""
         return 1.0
 
     def _run(self, method: str, texts: list[str]) -> np.ndarray:

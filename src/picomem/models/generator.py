@@ -92,7 +92,7 @@ class DoubtedPair:
 
 
 class PairRelation(StrEnum):
-    """How the newer of two memories stands to the older one."""
+    """The relation of the newer of two memories to the older one."""
 
     REPLACES = "replaces"
     BOTH_HOLD = "both"

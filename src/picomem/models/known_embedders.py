@@ -1,4 +1,4 @@
-"""How well-known sentence models are to be used, by the name of the model: pooling and prefixes.
+"""The pooling and the prefixes of well-known sentence models, by the name of the model.
 
 Many model folders, above all those converted to ONNX, leave out the files that describe the pooling and the prefix of a
 question. The network shows neither, and with wrong values it still returns vectors, which find only a part of what they

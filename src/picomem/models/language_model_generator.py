@@ -1,19 +1,19 @@
-"""A generator that asks a language model, over pydantic-ai.
+"""A generator that asks a language model through pydantic-ai.
 
-How it asks for a structured answer is a ladder, never a tool call, which small models do badly:
+It requests a structured answer in one of three modes, but never by a tool call, which small models do badly:
 
-    schema      the JSON schema is part of the request, where provider and server enforce it
-    object      the request asks for a JSON object, and the schema stands in the prompt
-    prompted    the schema stands in the prompt, and that is all
+    schema      the JSON schema is part of the request, and provider and server enforce it
+    object      the request asks for a JSON object, and the prompt contains the schema
+    prompted    only the prompt contains the schema
 
-It begins at the highest rung that the model is said to have. A server that refuses the request is asked on the next
-one; an answer that cannot be read is shown to the model with what is wrong, one rung lower. So there are at most three
-calls, and the rung that worked is remembered. An answer that was cut off is asked for once more, one rung lower: a
-small model that is held to a schema may say the same over and over. What cannot become better by asking again ends it
-at once: a time-out, a refusal, a key that is not accepted.
+It begins with the strictest mode that the model supports. If the server refuses a request, the next mode is tried. If
+an answer cannot be read, the model gets the error, in the next mode. So there are at most three calls, and the mode
+that worked is remembered. An answer that was cut off is requested once more, in the next mode, because a small model
+under a schema may repeat itself endlessly. Failures that another call cannot mend end it at once: a time-out, a
+refusal, a rejected key.
 
-The client does not retry by itself, and the whole call has one deadline. A call that gave no account of its tokens is
-counted by our own tokenizer; one that may have been answered unheard stays counted at the most that it can cost.
+The client does not retry by itself, and the whole call has one deadline. If a server reports no tokens, our own
+tokenizer counts them. A call that may have been answered without us receiving it counts with its maximum cost.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LanguageModelGenerator:
         self.name = f"{choice.provider}:{choice.model}"
         self._model = model
         self._choice = choice
-        self._rung = _highest(model)
+        self._mode = _strictest_mode(model)
 
     async def propose(self, material: Material, budget: CallBudget) -> Proposal:
         """Ask, and read what it answers. Raises GeneratorFailed."""
@@ -58,21 +58,21 @@ class LanguageModelGenerator:
         return await self._answer(pair_question(pairs), budget)
 
     async def _answer(self, question: ModelTask[Answer], budget: CallBudget) -> Answer:
-        asking = _Asking(self._model, self._choice, question, budget, self._rung)
+        asking = _Asking(self._model, self._choice, question, budget, self._mode)
         try:
             async with self._model:
                 answer = await asking.answer()
         except GeneratorFailed as error:
             raise GeneratorFailed(f"{self.name}: {error}") from error
-        self._rung = asking.rung
+        self._mode = asking.mode
         return answer
 
 
 class _Asking(Generic[Answer]):
-    """One question on its way down the ladder."""
+    """One question, asked in up to three modes."""
 
     def __init__(
-        self, model: Model, choice: ModelChoice, question: ModelTask[Answer], budget: CallBudget, rung: int
+        self, model: Model, choice: ModelChoice, question: ModelTask[Answer], budget: CallBudget, mode: int
     ) -> None:
         self._model = model
         self._choice = choice
@@ -81,7 +81,7 @@ class _Asking(Generic[Answer]):
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
         self._cut_off = False
-        self.rung = rung
+        self.mode = mode
 
     async def answer(self) -> Answer:
         failure = GeneratorFailed()
@@ -90,16 +90,16 @@ class _Asking(Generic[Answer]):
                 response = await self._response()
             except _Rejected as error:
                 failure = GeneratorFailed(str(error))
-                if self.rung == _PROMPTED:
+                if self.mode == _PROMPTED:
                     break
-                self.rung += 1
+                self.mode += 1
                 continue
             if response.finish_reason == "length":
                 failure = GeneratorFailed(f"the answer was cut off at {self._question.output_tokens:,} tokens.")
-                if self.rung == _PROMPTED or self._cut_off:
+                if self.mode == _PROMPTED or self._cut_off:
                     break
                 self._cut_off = True
-                self.rung += 1
+                self.mode += 1
                 continue
             if response.finish_reason == "content_filter":
                 raise GeneratorFailed("the provider's filter withheld the answer.")
@@ -108,11 +108,11 @@ class _Asking(Generic[Answer]):
             except GeneratorFailed as error:
                 failure = error
                 self._answer, self._problem = (response.text or "")[:2_000], str(error)
-                self.rung = min(self.rung + 1, _PROMPTED)
+                self.mode = min(self.mode + 1, _PROMPTED)
         raise failure
 
     async def _response(self) -> ModelResponse:
-        """One call. Raises _Rejected where another rung may do, and GeneratorFailed where none will."""
+        """One call. Raises _Rejected if another mode may work, and GeneratorFailed if none will."""
         import anyio
         from pydantic_ai import direct, exceptions
 
@@ -176,24 +176,24 @@ class _Asking(Generic[Answer]):
         return sum(map(count_tokens, (self._task(), self._question.prompt, self._answer))) + _FRAME
 
     def _task(self) -> str:
-        return self._question.task if self.rung == _SCHEMA else self._question.task_with_schema
+        return self._question.task if self.mode == _SCHEMA else self._question.task_with_schema
 
     def _parameters(self) -> ModelRequestParameters:
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
-        if self.rung == _PROMPTED:
+        if self.mode == _PROMPTED:
             return ModelRequestParameters()
         # A server of one's own holds a model to the whole schema anyway; "strict" would take the bounds out of it.
         schema = OutputObjectDefinition(
             json_schema=self._question.schema, name=self._question.name, strict=not self._choice.is_own_server
         )
-        if self.rung == _SCHEMA:
+        if self.mode == _SCHEMA:
             return ModelRequestParameters(output_mode="native", output_object=schema, prompted_output_template=False)
         return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)
 
     def _told(self, text: str) -> str:
-        """What went wrong, without the key, which some servers repeat."""
+        """Describe a failure without the key, which some servers repeat."""
         text = " ".join(text.split())[:300]
         return f"{text.replace(self._choice.key, '…') if self._choice.key else text}."
 
@@ -202,8 +202,8 @@ class _Rejected(Exception):
     """The server does not take a request of this kind."""
 
 
-def _highest(model: Model) -> int:
-    """The highest rung that a model is said to have."""
+def _strictest_mode(model: Model) -> int:
+    """Return the strictest mode that a model supports."""
     profile: Any = model.profile
     if profile.get("supports_json_schema_output", False):
         return _SCHEMA
@@ -211,7 +211,7 @@ def _highest(model: Model) -> int:
 
 
 def _spent(response: ModelResponse, estimate: int) -> Spend:
-    """What a call cost by the server's account, or else by ours."""
+    """Return the cost of a call by the server's count, or else by ours."""
     given, taken = response.usage.input_tokens, response.usage.output_tokens
     return Spend(1, given or estimate, taken or count_tokens(response.text or ""))
 

@@ -1,4 +1,4 @@
-"""What a language model is asked: a task, what to work on, and how its answer is read."""
+"""A task for a language model: the instructions, the input, and how to read the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ModelTask(Generic[Answer]):
 
 
 def no_answer_within(seconds: int, setting: str) -> str:
-    """What to say of a model that was too slow; `setting` is what gives it more time."""
+    """Describe a model that was too slow; `setting` is what gives it more time."""
     return (
         f"no answer within {seconds} seconds; raise {setting}, or lower memory.consolidation_window so that it reads "
         "less at once."

@@ -1,4 +1,4 @@
-"""Ollama on this machine: which models it has, asked of nobody else."""
+"""Ollama on this machine: lists its models, without any other server."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A sentence model in a folder: an ONNX file and its tokenizer, run by onnxruntime on the processor.
 
-The folder is what sentence-transformers and the makers of such models hand out:
+The folder has the layout of sentence-transformers and of the publishers of such models:
 
     model.onnx, or onnx/model.onnx, or a quantised variant       (onnx:/FOLDER/FILE.onnx names one)
     tokenizer.json
@@ -50,7 +50,7 @@ _CJK_VOCABULARY = 2_000  # characters; below it a model was not made for Chinese
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Where a model lies, and how its output becomes one vector of a text."""
+    """The files of a model, and how its output becomes one vector of a text."""
 
     model: Path
     tokenizer: Path
@@ -73,15 +73,15 @@ class Recipe:
 
 
 def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
-    """How to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there, which
-    may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
+    """Read how to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there,
+    which may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
     given = named_path(str(given)).absolute()
     model = _model_file(given)
     folder = next(
         (place for place in (model.parent, *model.parents[1:2]) if is_regular(place / "tokenizer.json")), None
     )
     if folder is None:
-        raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's maker hands out beside it.")
+        raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's publisher provides with it.")
     steps = {str(step.get("type", "")).rpartition(".")[2] for step in _json(folder / "modules.json", [])}
     if steps - _STEPS:
         raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")
@@ -129,7 +129,7 @@ def _pooling(folder: Path) -> str:
 
 
 def _json(path: Path, default: Any) -> Any:
-    """What a file of the folder says, or the default where there is none."""
+    """Return what a file of the folder says, or the default where there is none."""
     if not is_regular(path):
         return default
     try:

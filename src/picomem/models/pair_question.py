@@ -1,11 +1,11 @@
-"""The question how two memories that may contradict each other stand to each other. Pure.
+"""The question to a model about the relation of two memories that may contradict each other. Pure.
 
-A wrong answer that archives a memory is worse than a doubt that stays, so whatever is not said clearly, or not at all,
-is "unclear".
+A wrong answer that archives a memory is worse than a doubt that remains, so every unclear or missing answer counts as
+"unclear".
 
-Small models call every pair contradictory (Qwen2.5-Coder 1.5B said of “speaks Polish” and “speaks Italian as well” that
-they cannot both be true). So a pair of our own, which plainly both hold, is asked about last: a model that does not say
-so is not believed about the others either.
+Small models call every pair contradictory (Qwen2.5-Coder 1.5B said that “speaks Polish” and “speaks Italian as well”
+cannot both be true). So the last question is about a control pair that clearly is compatible: if a model gets it wrong,
+its answers about the other pairs are ignored, too.
 """
 
 from __future__ import annotations

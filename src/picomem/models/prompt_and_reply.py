@@ -1,8 +1,8 @@
-"""What a language model is told, and how its answer is read. Pure.
+"""Prompts for a language model, and the parser of its answers. Pure.
 
-An answer is one JSON object. Small models wrap it in a fence, in thoughts, in a sentence, or leave a comma too many:
-that is mended. What is missing is never made up: an answer that was cut off has an open bracket, is no object, and is
-no answer.
+An answer is one JSON object. Small models wrap it in a fence, in thoughts or in a sentence, or leave a comma too many;
+the parser repairs that. It never invents missing parts: an answer that was cut off has an open bracket, is not an
+object, and is not an answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from picomem.records.untrusted_fence import fenced
 
 LONGEST_ANSWER = 40_000  # characters; the longest that was asked for has a quarter of that
 _MOST_NAMED = 8  # members that a message names
-_MOST_ENTRIES = 100  # of a list in an answer that are looked at
+_MOST_ENTRIES = 100  # of a list in an answer that are read
 _THOUGHTS = r"(?is)<(think|thinking|reasoning)>.*?</\1>"
 _TOP = r"\{\s*\"(?:facts|timeline|summary|invalidate|pairs)\""
 

@@ -1,8 +1,8 @@
-"""Models that pydantic-ai reaches, by provider: the one place that makes them, for consolidating and for the chat.
+"""Opens models of pydantic-ai by provider, for consolidation and for the chat; nothing else does.
 
-pydantic-ai and the providers' clients are loaded when a model is made, and nothing is connected to before it is asked.
-A key goes to the provider that it was set for and to no other: a server of one's own never gets the key that stands in
-the environment for OpenAI.
+pydantic-ai and the providers' clients are loaded when a model is opened, and nothing connects before the model is
+asked. A key goes only to the provider for which it was set: a server of the user's own never gets the OpenAI key of the
+environment.
 """
 
 from __future__ import annotations

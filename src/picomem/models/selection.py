@@ -1,4 +1,4 @@
-"""Which embedder and which text generator the settings ask for."""
+"""Selects the embedder and the text generator by the settings."""
 
 from __future__ import annotations
 

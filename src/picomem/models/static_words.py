@@ -1,10 +1,10 @@
-"""What the static model knows of single words: how much one says, and which are near in meaning.
+"""Properties of single words, from the static model: how much information a word carries, and which words are similar.
 
-The model was trained so that the mean of its tokens' vectors stands for a text. To get there it made the vectors of
-words that say little short (“the” 1.6, “thing” 5, “actually” 6) and of those that a text is about long (“shoes” 8,
-“backup” 18, “Gordon” 22): a frequency list of the language that nobody had to collect. A word of several tokens has
-their sum. Near in meaning are words whose vectors point the same way; they are looked for among the 8,900 English
-words that are tokens of their own, so that a question costs the same whatever the store holds.
+The model was trained so that the mean of its tokens' vectors represents a text. So training made the vectors of words
+with little information short (“the” 1.6, “thing” 5, “actually” 6) and those of informative words long (“shoes” 8,
+“backup” 18, “Gordon” 22). This replaces a list of word frequencies. A word of several tokens has the sum of their
+vectors. Words are similar if their vectors have the same direction. Similar words are sought only among the 8,900
+English words that are single tokens, so that a question costs the same for every store.
 """
 
 from __future__ import annotations

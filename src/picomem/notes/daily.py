@@ -1,4 +1,4 @@
-"""The note of a day, `memory/YYYY-MM-DD.md` of a workspace: it receives what should last while the store is down.
+"""The daily note, `memory/YYYY-MM-DD.md` of a workspace: it receives what should be kept while the store is down.
 
 Others may write in that folder too, so the file is opened as `safe_opening.py` does it: one path component at a time,
 from the folder's own descriptor, never through a link. It must be a regular file with no other name. Text is only

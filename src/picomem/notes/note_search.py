@@ -20,7 +20,7 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.notes import safe_opening
 from picomem.notes.folders import NotesFolder, place_of, places
-from picomem.notes.ranking import Loose, Ranked, by_substring, of_the_time, rank
+from picomem.notes.ranking import Ranked, UnindexedSections, by_substring, of_the_time, rank
 from picomem.notes.sections import sections, text_of
 from picomem.policy.redact import Redactor
 from picomem.recall.question import Question
@@ -35,7 +35,7 @@ from picomem.text.tokens import count_tokens
 from picomem.version import __version__
 
 MOST_FILES = 10_000  # in all folders together
-MOST_LINES = 400  # that one call of `read` hands out
+MOST_LINES = 400  # that one call of `read` returns
 MOST_CHARACTERS = 40_000  # of them together; a longer line is cut
 _BATCH = 32  # files that are stored in one transaction
 _SETTLED = 2_000_000_000  # nanoseconds after which a file that is written to once more has another time
@@ -71,7 +71,7 @@ class NoteSearch:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """Lines of a note. `more_from` is the line at which to go on, if there is more; `cut` says that the line is too
-    long to be handed out whole."""
+    long to be returned whole."""
 
     name: str
     text: str
@@ -232,7 +232,7 @@ class Notes:
                 continue
             times[file.root, file.path] = file.modified_at
             loose += [PlacedSection(root=file.root, path=file.path, section=section) for section in cut]
-        index = Loose(loose)
+        index = UnindexedSections(loose)
         postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
         postings |= of_the_time(question, ((number, placed.path) for number, placed in enumerate(loose)))
         wanted = question.about.strip()

@@ -78,7 +78,7 @@ def by_substring(docs: Sequence[int]) -> list[Ranked]:
     return [Ranked(doc, SUBSTRING_SCORE, "contains the question") for doc in docs]
 
 
-class Loose:
+class UnindexedSections:
     """Sections that are in no index: what full text would say of them, from their text."""
 
     def __init__(self, sections: Sequence[PlacedSection]) -> None:

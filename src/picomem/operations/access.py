@@ -1,4 +1,4 @@
-"""Operations for who may ask over a network: tokens, and what is granted to users beyond their own data."""
+"""Operations on network access: tokens, and permissions that are granted to users beyond their own data."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
 
 
 def grant(engine: Engine, request: GrantRequest) -> GrantResult:
-    """Let a user reach the memory of every user over the network, or the server's metrics; or take that back.
+    """Grant a user network access to the memory of all users, or to the server's metrics; or withdraw it.
 
     Tokens of the user need the permission as their scope as well.
     """

@@ -1,5 +1,6 @@
-"""Advice as an agent, or a caller over a network, can follow it: errors and warnings name commands of a terminal, which
-they may not have. Pure."""
+"""Rewrites errors and warnings for agents and remote callers, who may not have the terminal commands that these name.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
 _ADVICE = ("warnings", "explanation")  # the fields of results that may name commands
 _ASK = "(`picomem` is a command for the person's terminal: tell them.)"
-_ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask whoever runs it.)"
+_ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask its operator.)"
 
 
 def for_agents(text: str, tools: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class JobsRequest:
     limit: int = option("maximum number of jobs", 50, short="-n", least=1, most=MOST_ROWS)
-    cursor: str = option("where the page before ended", "")
+    cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Operations for copies of the whole store: backup and restore. Both are for whoever runs picomem, at the machine."""
+"""Operations for copies of the whole store: backup and restore. Both are for the operator, at the machine."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RestoreResult:
 
 
 def backup(engine: Engine, request: BackupRequest) -> BackupResult:
-    """Copy the whole store, of all users, to a file, while other programs go on writing.
+    """Copy the whole store, with all users, to a file; other programs may keep writing.
 
     The copy holds what was stored when it began; a file that is there already is never overwritten.
     """
@@ -82,7 +82,7 @@ def backup(engine: Engine, request: BackupRequest) -> BackupResult:
 
 
 def restore(engine: Engine, request: RestoreRequest) -> RestoreResult:
-    """Put a backup in the place of the store, which is kept beside it under another name.
+    """Replace the store by a backup; the old store is kept beside it under another name.
 
     The backup is examined first, and a damaged one is refused. Programs that have the store open store nothing more
     until they are restarted, and say so. What was purged since the backup does not come back unasked.

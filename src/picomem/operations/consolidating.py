@@ -1,10 +1,10 @@
-"""The operation that takes conversations up into memory: consolidate."""
+"""The operation that extracts memories from conversations: consolidate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.distillation import Consolidated
+from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
@@ -42,7 +42,7 @@ class OfferedView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run: the messages that it took up (of a transcript: turns, as `unit` says), and what it kept of them.
+    """One run: the messages that it consolidated (of a transcript: turns, see `unit`), and what it kept of them.
     `covered` is the number of the last message that the summary stands for, 0 where it wrote none; `turned_down` are a
     text and a reason each. After a dry run the ids are empty, since nothing was stored."""
 
@@ -128,23 +128,25 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `picomem review`. Each run is one change: `picomem changes` lists
     it, and `picomem undo` takes it back.
     """
-    from picomem import distillation
+    from picomem import consolidation_runner
     from picomem.models.selection import generator_of
 
     generator = generator_of(engine.settings)
     if request.session:
         if progress:
             progress(0, 1, f"{generator.name}: {request.session}")
-        one = await distillation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
+        one = await consolidation_runner.consolidate(
+            engine, generator, request.session, force=True, dry_run=request.dry_run
+        )
         done = [one]
     else:
-        done = await distillation.consolidate_due(
+        done = await consolidation_runner.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
     reconciled, cost = ([], None)
     if not request.session and not request.dry_run:
-        reconciled, cost = await distillation.reconcile(engine, generator)
-    waiting = [] if request.session else await distillation.waiting_transcripts(engine)
+        reconciled, cost = await consolidation_runner.reconcile(engine, generator)
+    waiting = [] if request.session else await consolidation_runner.waiting_transcripts(engine)
     limit = engine.settings.memory.daily_token_limit
     room = max(0, limit - engine.status().spent_today) if limit else None
     views = [_waiting_view(item) for item in waiting]
@@ -171,7 +173,7 @@ def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
 
 
 def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
-    """What became of a session. After a dry run nothing has an id yet."""
+    """Return the outcome of a session. After a dry run nothing has an id yet."""
     return ConsolidatedView(
         session=done.session,
         title=done.title,

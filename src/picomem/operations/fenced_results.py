@@ -1,4 +1,4 @@
-"""The fence, for those who hand out results."""
+"""Fences untrusted text in results of operations."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the fields of requests have to look like, for the schemas of wires.
+"""Constraints on the fields of requests, for JSON schemas.
 
-By the name of the field, which means the same in every operation. The check is the operation's own, and says it better.
+They apply by the name of a field, which means the same in every operation. The operations check their own arguments and
+give better messages.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def shape_of(name: str, *, may_be_empty: bool) -> Mapping[str, Any]:
-    """What the schema of a field says besides its type; nothing where an empty text stands for none at all."""
+    """Return the constraints of a field besides its type, for its schema; nothing where an empty text stands for none
+    at all."""
     shape = _SHAPES.get(name, {})
     return {} if may_be_empty and "minLength" in shape else shape

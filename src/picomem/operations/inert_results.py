@@ -1,4 +1,4 @@
-"""Results as they may be shown: no name begins a line of its own, and no text holds what its reader would obey."""
+"""Makes results inert: no name begins a line of its own, and no text contains sequences that its reader would obey."""
 
 from __future__ import annotations
 

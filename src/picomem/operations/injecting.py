@@ -1,4 +1,4 @@
-"""The operation that shows what hooks would put beside a prompt."""
+"""The operation that shows what hooks would inject beside a prompt."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class PromptContextResult:
 
 
 def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptContextResult:
-    """Show what a hook would put beside a prompt, how relevant that is, and what it takes to be put there.
+    """Show what a hook would inject beside a prompt, its relevance, and the relevance that is required.
 
-    It asks memory by words alone, as hooks do. Nothing is noted as given to a session.
+    It searches memory by words alone, as hooks do. Nothing is recorded as injected into a session.
     """
     from picomem.engine.agent_support import by_words, cites_sources
     from picomem.injection.context_block import as_injected, asks_memory

@@ -1,4 +1,4 @@
-"""A background job as operations hand it out."""
+"""A background job as operations return it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that show what is there: memories, show, why, history, timeline, index."""
+"""Operations that show stored entries: memories, show, why, history, timeline, index."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 
 
 def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
-    """What is believed now: a page that the store reads, because there may be a hundred thousand."""
+    """Return a page of the current memories. The store pages, because there may be a hundred thousand."""
     from picomem.engine.upkeep import memories_page
     from picomem.store.memories import ListFilter
 
@@ -75,7 +75,8 @@ def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) 
 
 
 def _archived_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
-    """What is believed no longer. An expired memory counts as archived, even before the retention task archives it."""
+    """Return a page of the archived memories. An expired memory counts as archived, even before the retention task
+    archives it."""
     now = engine.now()
     listed = engine.memories(archived=True, damaged=damaged)
     listed += [memory for memory in engine.memories(valid_at=now, damaged=[]) if memory.expired(now)]

@@ -1,4 +1,4 @@
-"""Operations that fill a store and look after it: ingest, scrub, embed, status, doctor, two tools about the store."""
+"""Operations that fill and maintain a store: ingest, scrub, embed, status, doctor, and two tools about the store."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class IngestResult:
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
     """Read new sessions from the transcripts of Claude Code, Codex, OpenClaw and others.
 
-    What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
-    probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
+    Requests to remember something become memories if they pass the gate. Other statements that will probably last
+    become candidates (see `review`). `undo` takes back the memories of one ingest.
     """
     from picomem.engine.upkeep import keep_transcripts
     from picomem.ingest.discovery import default_places
@@ -167,8 +167,8 @@ class ScrubRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScrubResult:
-    """Rows looked at, rows that held secrets, rows that do not match their hash, and the secrets by rule. `unfinished`
-    says why the old text may still stand in the file's log; `left` names exported pages that are to be looked at."""
+    """Rows checked, rows that held secrets, rows that do not match their hash, and the secrets by rule. `unfinished`
+    says why the old text may still stand in the file's log; `left` names exported pages to check by hand."""
 
     rows: int
     changed: int
@@ -202,10 +202,10 @@ class EmbedResult:
 
 
 def embed(engine: Engine, request: EmbedRequest, progress: Progressing | None = None) -> EmbedResult:
-    """Compute missing vectors, after a change of the embedder or where it failed.
+    """Compute missing vectors, after a change or a failure of the embedder.
 
-    Recall works meanwhile with those that are there. Vectors of other models are removed at the end, when none of
-    this one's is missing any more. It may be stopped at any time; the next run goes on.
+    Meanwhile, recall uses the existing vectors. At the end, when none of this model's vectors is missing, those of
+    other models are removed. It may be stopped at any time; the next run continues.
     """
     return EmbedResult(**asdict(engine.embed(progress=progress, afresh=request.afresh)))
 
@@ -263,7 +263,7 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused.
+    """The number of decisions of each kind, and the latest ones; of a refusal `candidate` is the text that was refused.
     `cursor` is empty on the last page, `warnings` says what is damaged."""
 
     changes: list[ChangeView]
@@ -292,7 +292,7 @@ class IndexStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatusResult:
-    """How full the index page is, and what it is made from: candidates are not."""
+    """The size of the index page, and the memories that it is made from, without candidates."""
 
     tokens: int
     budget: int

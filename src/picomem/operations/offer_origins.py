@@ -1,7 +1,7 @@
-"""What an agent asks memory to store, with the origin that its words have; for those who serve agents.
+"""Determines the origin of what an agent asks memory to store, for servers of agents.
 
-Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/proposal_checks.py`,
-`Spoken`).
+The claim of the request does not count. The text is compared with the untrusted text in the agent's context
+(`consolidation/proposal_checks.py`, `SpokenTexts`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from picomem.consolidation.proposal_checks import Spoken
+from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.errors import PicomemError
 from picomem.light_dataclass import replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
-def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, str]:
+def vouched(request: Any, spoken: SpokenTexts | None, engine: Engine) -> tuple[Any, str]:
     """The request with its origin, and what the agent is to know of that. `spoken` is None where nothing that nobody
-    trusted wrote is in its sight.
+    trusted wrote is in its context.
 
     Why a thing matters, changes or is to be forgotten is the agent's own remark: where the user has not stated the
     remark, the remark goes.
@@ -50,7 +50,7 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
     return request, ""
 
 
-def origin_of_text(spoken: Spoken | None, text: str, names: Iterable[str], known: str) -> Origin:
+def origin_of_text(spoken: SpokenTexts | None, text: str, names: Iterable[str], known: str) -> Origin:
     """The origin of what an agent stores without a request: a text with its names, in the place of a known one."""
     if spoken is None:
         return Origin.AGENT
@@ -58,7 +58,7 @@ def origin_of_text(spoken: Spoken | None, text: str, names: Iterable[str], known
     return spoken.origin_of_words(" ".join(names).replace("_", " "), known) if origin.trusted else origin
 
 
-def _origin(request: RememberRequest | ReviseRequest, spoken: Spoken, known: str) -> Origin:
+def _origin(request: RememberRequest | ReviseRequest, spoken: SpokenTexts, known: str) -> Origin:
     content = request.content or ""
     origin = spoken.origin_of(content)
     if known and not origin.trusted:

@@ -1,4 +1,4 @@
-"""What an operation is: a verb, declared once, from which every surface is rendered."""
+"""The type of an operation: a verb, declared once, from which every surface is rendered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _always_zero(_result: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """How a surface asks a person before it runs an operation that cannot be undone.
+    """The confirmation that a surface requests before an operation that cannot be undone.
 
     `is_needed(request)` says whether to ask. `preview(request)` makes the request that shows what would happen, and
     `is_empty(result)` says that its result leaves nothing to ask about. After a yes, `granted(request)` is run; after a
@@ -66,7 +66,7 @@ class ChatCommand:
 
 @dataclass(frozen=True, slots=True)
 class ToolWording:
-    """Where the parameter of a tool differs from the field of the request that it fills.
+    """The differences between a parameter of a tool and the field of the request that it fills.
 
     `help` and `default` replace the field's own where they are not empty; `aliases` maps further values to choices;
     `refused` maps choices that are not offered to the sentence that says why.
@@ -104,7 +104,7 @@ class Operation:
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
     - `opens_store`: the store is open before it runs; one that works on the file opens it itself, if it can
     - `examines_machine`: at the terminal, the settings of this machine's agents are examined with it
-    - `operator`: it is for whoever runs picomem, at the machine; no wire and no agent is offered it
+    - `operator`: it is for the operator, at the machine; neither remote callers nor agents are offered it
     - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
       whenever the files that it reads change
     - `pages`: the request and the result have a `cursor`; the result's is empty on the last page
@@ -159,7 +159,7 @@ class Operation:
         return hash(self.name)  # `events` has no hash
 
     def presentation(self, result: Any) -> Presentation:
-        """How people see the result, on whatever surface. Its texts are made inert first."""
+        """Return the presentation of the result for people, for every surface. Its texts are made inert first."""
         from picomem.operations.inert_results import inert
 
         return self.present(inert(result))

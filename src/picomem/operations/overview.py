@@ -1,4 +1,4 @@
-"""Operations that show where to look: how much was said on which day, and which projects and agents there are."""
+"""Operations that give an overview: how much was said on which day, and which projects and agents there are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pages of a list. Pure.
 
-A cursor holds the place of the last item of a page in the list's order, and no number of items. So what was added or
-taken away between two pages neither repeats an item nor hides one.
+A cursor holds the position of the last item of a page in the order of the list, not a number of items. So entries that
+are added or removed between two pages neither repeat an item nor hide one.
 """
 
 from __future__ import annotations

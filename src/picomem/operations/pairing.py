@@ -1,4 +1,4 @@
-"""Operations for who may write to PicoBot on a channel: senders who wait, and people who are known."""
+"""Operations on who may write to PicoBot on a channel: waiting senders, and known people."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PairRevokeRequest:
 
 @dataclass(frozen=True, slots=True)
 class PairRevokeResult:
-    """How many ids of the user were known; `id` is the one that was asked for."""
+    """The number of ids of the user that were known; `id` is the one that was asked for."""
 
     user: str
     ids: int
@@ -81,7 +81,7 @@ class PairRevokeResult:
 
 
 def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
-    """List who waits to write to PicoBot on a channel, with the codes to accept them, and who is known."""
+    """List the senders who wait for acceptance on a channel, with their codes, and the accepted contacts."""
     from picomem.engine.channel_contacts import every_contact, former_people, pairings
 
     waiting = [
@@ -127,7 +127,7 @@ def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
 
 
 def pair_revoke(engine: Engine, request: PairRevokeRequest) -> PairRevokeResult:
-    """Let a user write to PicoBot on no channel any more, or not by one id; `--user` says who. Their memory stays.
+    """Stop a user, or one of their ids, from writing to PicoBot on channels; `--user` names them. Their memory stays.
 
     A revoked id stands for nobody until its sender is accepted again.
     """

@@ -1,8 +1,8 @@
-"""How a result is presented: a description that the terminal, a page and a TUI render. Pure values.
+"""The presentation of a result: a description that the terminal, the web page and the TUI render. Pure values.
 
-Each operation describes its results once (`Operation.presentation`). The description says what is a heading, a field or
-a warning; how wide, in which colour and with which marks is for those who render it. Its texts are inert already
-(inert_results.py); whoever renders it escapes what their medium obeys.
+Each operation describes its results once (`Operation.presentation`). The description marks headings, fields and
+warnings; each renderer chooses width, colour and marks. The texts are inert already (inert_results.py), and a renderer
+escapes the markup of its own medium.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operation that erases. It is no tool: no agent may call it."""
+"""The operation that erases: purge. It is not a tool: no agent may call it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class ScanView:
-    """How many files and bytes were read for how many pieces of what was erased; `found` counts by file, `shared` those
-    that stand in what stays too, `postings` words left in full text."""
+    """The number of files and bytes that were searched, and of fragments of erased text. `found` counts matches by
+    file, `shared` those that also occur in remaining text, `postings` words left in full text."""
 
     files: int
     bytes: int
@@ -64,7 +64,7 @@ class PurgeResult:
     """`counts` says how many of what, `said` the same in words; `memories` and `sessions` say what, of a dry run alone.
 
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
-    names files that are to be looked at.
+    names files to check by hand.
     """
 
     dry_run: bool

@@ -96,7 +96,7 @@ class HitSessionView:
 
 
 def hit_session_view(session: HitSession) -> HitSessionView:
-    """What people are told of a session."""
+    """Return the view of a session of hits."""
     return HitSessionView(
         session=session.session,
         transcript=session.transcript,

@@ -1,4 +1,4 @@
-"""The operation that everything else is for: recall. It stands alone, so that a hook loads nothing else."""
+"""The central operation: recall. It has its own module, so that a hook loads nothing else."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class RecallRequest:
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
     origin: tuple[str, ...] = option(
-        "only what came from here; tool, web or other stand for include_untrusted; repeatable",
+        "only entries of this origin; tool, web and other imply include_untrusted; repeatable",
         choices=tuple(Origin),
         tool=None,
         many=True,
     )
-    file: str = option("only sessions' episodes in which an agent touched this file: a path, or a part of one", "")
+    file: str = option("only episodes in which an agent touched this file: a path, or a part of one", "")
     limit: int | None = option("maximum number of hits", None, short="-n", least=1, most=MOST_ROWS)
     token_budget: int | None = option("token budget of all hits together", None, least=1)
     min_confidence: float | None = option(
@@ -59,8 +59,8 @@ class RecallRequest:
 def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     """Search long-term memory and past sessions for what is known about a question.
 
-    Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
-    how sure it is.
+    Returns scored entries within a token budget, with pointers into past sessions, the search methods that answered,
+    and the confidence.
     """
     from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import unknown_project, whole_session
@@ -106,8 +106,8 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
-    """What people are told of the hits' sessions. An agent reads the hits themselves: titles, and the
-    parts of scores, would cost it tokens."""
+    """Return the sessions of the hits, for people. An agent reads the hits themselves: titles, and the parts of scores,
+    would cost it tokens."""
     from picomem.engine.upkeep import hit_sessions
 
     return [] if engine.caller.is_agent else hit_sessions(engine, answer.hits)

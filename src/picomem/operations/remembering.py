@@ -116,11 +116,14 @@ class ReviseRequest:
     context: str | None = option("why it matters", None)
     importance: float | None = option("0 to 1", None)
     priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
-    tags: tuple[str, ...] = option("a tag; repeatable, replaces the tags it has", many=True)
+    tags: tuple[str, ...] = option(
+        "a tag; repeatable, replaces the tags it has; an empty one removes them all", many=True
+    )
     pin: bool = option("keep it in the index page; only the user can", False)
     unpin: bool = option("do not keep it in the index page", False)
     expires_at: str | None = option("when it expires, as 2026-05-03; “never” takes an expiry away", None)
     project: str = option("the project of the memory, if several have the key", "")
+    version: int | None = option("only if this is still its version, the number in its JSON", None, tool=None, least=1)
     origin: str = option("where the new text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
 
 
@@ -153,6 +156,7 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
         since=moment(request.since, engine.now(), engine.zone),
         correct=request.correct,
         reason=request.reason,
+        version=request.version,
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )

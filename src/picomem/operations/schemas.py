@@ -1,4 +1,4 @@
-"""The JSON Schema of what an operation takes and gives, and the check of what a client sends.
+"""The JSON Schema of the request and the result of an operation, and the check of a client's arguments.
 
 Each operation has a plain schema: every field of its request by its own name, with all choices and bounds
 (`PlainParameters`). The view of a tool is derived from it (`Parameters`): fields that are not for models are left out,
@@ -142,7 +142,7 @@ class Parameters:
                 raise InvalidInput(parameter.wording.refused[element])
 
     def _instead(self, name: str) -> str:
-        # Whoever knows the command line or the Python call may say the field's own name.
+        # Users of the command line or the Python API may use the field's own name.
         renamed = [parameter.name for parameter in self._known.values() if parameter.field == name]
         otherwise = f"there are {', '.join(self._known)}." if self._known else "it takes none."
         return did_you_mean(renamed[0] if renamed else name, self._known, otherwise)

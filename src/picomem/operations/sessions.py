@@ -30,7 +30,7 @@ class SessionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A conversation; `last_consolidated_seq` is the number of the last message that memory has taken up."""
+    """A conversation; `last_consolidated_seq` is the number of the last consolidated message."""
 
     id: str
     title: str
@@ -170,11 +170,18 @@ def rename_session(engine: Engine, request: RenameSessionRequest) -> SessionResu
 @dataclass(frozen=True, slots=True)
 class ArchiveSessionRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
+    restore: bool = option("take it out of the archive again", False)
 
 
 def archive_session(engine: Engine, request: ArchiveSessionRequest) -> SessionResult:
     """Archive a conversation with PicoBot: it leaves the list, nothing is lost, and a new message restores it."""
-    return SessionResult(_session_view(engine.sessions().archive(request.session)))
+    conversations = engine.sessions()
+    change = conversations.restore if request.restore else conversations.archive
+    return SessionResult(_session_view(change(request.session)))
+
+
+def _archive_reply(session: SessionView) -> str:
+    return f"Session {session.id} is {'archived' if session.archived_at else 'back in the list'}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +304,9 @@ OPERATIONS = (
         result=SessionResult,
         run=archive_session,
         present=sessions_presentations.session,
-        reply=lambda result: f"Session {result.session.id} is archived.",
+        reply=lambda result: (
+            f"Session {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
+        ),
         permission="memory:write:session",
         example="picomem archive-session 01a20090-6145",
         idempotent=True,

@@ -1,4 +1,4 @@
-"""Operations that move memory between programs: export and import, for whoever runs picomem at the machine."""
+"""Operations that move memory between programs: export and import, for the operator at the machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What the file holds; `damaged` rows were left out."""
+    """The content of the file; `damaged` rows were left out."""
 
     path: str
     format: str
@@ -105,7 +105,7 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What became of the entries: `new` memories, memories that were `changed`, entries that are `known` already, were
+    """The outcome of an import: `new` memories, memories that were `changed`, entries that are `known` already, were
     `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
     `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
     neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file
@@ -134,8 +134,8 @@ class ImportResult:
 def import_(engine: Engine, request: ImportRequest, progress: Progressing | None = None) -> ImportResult:
     """Import the memory of another program, or an export of picomem.
 
-    Everything passes redaction and the write gate, and keeps its time and its origin. To import the same again adds
-    nothing. `undo` takes the memories of one import back.
+    Everything passes redaction and the write gate, and keeps its time and its origin. Importing the same file again
+    adds nothing. `undo` takes the memories of one import back.
     """
     from picomem.engine.transfers import import_from
     from picomem.transfer.import_format import guessed_format, import_format_named

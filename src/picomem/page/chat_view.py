@@ -13,6 +13,7 @@ from picomem.errors import PicomemError
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.sessions import CallView, MessagesResult, MessageView, SessionsResult
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect
+from picomem.page.undo_form import ARCHIVED_SESSION
 from picomem.records.session import Channel
 
 _MESSAGES = 50
@@ -66,7 +67,17 @@ async def rename(asked: PageRequest) -> Redirect:
 async def archive(asked: PageRequest) -> Redirect:
     """Take the conversation out of the list."""
     done = await asked.call("archive-session", {"session": asked.parameters["id"]})
-    return Redirect(to="/chat", notice="notice.session_archived", about=done["session"].title)
+    session = done["session"]
+    return Redirect(
+        to="/chat", notice="notice.session_archived", about=session.title, run=f"{ARCHIVED_SESSION}{session.id}"
+    )
+
+
+async def restore(asked: PageRequest) -> Redirect:
+    """Take the conversation out of the archive."""
+    session = asked.parameters["id"]
+    done = await asked.call("archive-session", {"session": session, "restore": True})
+    return Redirect(to=f"/chat/{session}", notice="notice.session_restored", about=done["session"].title)
 
 
 async def _said(asked: PageRequest, session: str) -> Redirect | PageContent:
@@ -156,5 +167,10 @@ VIEW = PageView(
     path="/chat/{id}",
     show=show_session,
     permission="memory:read:session",
-    actions={"/chat/{id}/say": say, "/chat/{id}/rename": rename, "/chat/{id}/archive": archive},
+    actions={
+        "/chat/{id}/say": say,
+        "/chat/{id}/rename": rename,
+        "/chat/{id}/archive": archive,
+        "/chat/{id}/restore": restore,
+    },
 )

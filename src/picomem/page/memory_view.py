@@ -13,6 +13,7 @@ from picomem.operations.lookup import ShowResult, SourceView, TurnView
 from picomem.operations.memory_views import MemoryView
 from picomem.operations.table import operation
 from picomem.operations.undoing import ListedChange
+from picomem.page.history_view import VERBS
 from picomem.page.marked_text import passage_mark
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.word_diff import Difference, word_diff
@@ -21,6 +22,7 @@ from picomem.records.kinds import Kind, Priority
 _MOST_CHANGES = 50
 _MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a quarter of a second
 _MOST_OPENED = 3  # sources of which the messages are shown
+_CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
 
@@ -54,7 +56,7 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
     memory = versions[-1]
     try:
         if asked.sent("version") != str(memory.version):
-            raise Conflict("It changed since you opened it. Below is what you typed; compare it with what it says now.")
+            raise Conflict(_CHANGED)
         done = await asked.call("revise", revision(memory, asked.form, asked.sent("reason")))
     except (Conflict, InvalidInput, Refused) as error:
         typed = {name: asked.sent(name) for name in (*FIELDS, "reason")}
@@ -65,13 +67,13 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
 def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str) -> dict[str, Any]:
     """The arguments of `revise` for what a form changes of a memory; fields that say the same are left out."""
     typed = {name: form[name][0].strip() for name in FIELDS if form.get(name)}
-    arguments: dict[str, Any] = {"name": memory.id}
+    arguments: dict[str, Any] = {"name": memory.id, "version": memory.version}
     for name in ("content", "context", "kind", "priority"):
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
     tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
-    if tags and tags != memory.tags:
-        arguments["tags"] = tags
+    if "tags" in typed and tags != memory.tags:
+        arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
     if "expires_at" in typed and typed["expires_at"] != expires:
         arguments["expires_at"] = typed["expires_at"] or "never"
@@ -95,9 +97,11 @@ async def _page(
         "versions": await to_thread.run_sync(shown_versions, versions, numbers),
         "sources": await _opened(asked, explained["sources"], memory),
         "changes": changes,
+        "verbs": {verb: asked.say(f"verb.{verb}") for verb in VERBS},
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
         "problem": str(error) if error else "",
+        "problem_status": error.status if error else 0,
         "is_editing": asked.asked("edit") == "1" or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],

@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import Protocol
 
 LANGUAGES = {"en": "English", "zh": "中文"}
+# HTTP statuses that have a text, error_status.STATUS. What exactly went wrong is a sentence in English.
+STATUSES = frozenset({400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503})
 _ONE = ".one"  # the end of the key of a text for a count of 1, where it differs
 
 

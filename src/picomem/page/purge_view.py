@@ -1,13 +1,13 @@
 """Purge: erase for good. A GET shows what would go; a form erases it, with the word typed and the confirmation code.
 
 The proof is shown once, in the answer of the form: a purge of everything ends the session of the page as well, so there
-is nobody left who could ask for it later. For the same reason the certificate is in the link itself.
+is nobody left who could ask for it later. For the same reason the form that downloads the certificate holds it with the
+server's seal, and needs no session.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,12 +119,12 @@ def _proof(asked: PageRequest, chosen: Mapping[str, str], done: Mapping[str, Any
 
 
 def _certificate(asked: PageRequest, done: Mapping[str, Any]) -> str:
-    """The address of a JSON file that it contains itself."""
+    """The JSON document that says what was erased and what the search of the files found. Its text is ASCII, because a
+    path may hold what no form can send."""
     scan: ScanView | None = done["scan"]
     told = {name: value for name, value in done.items() if name not in ("memories", "sessions", "confirmation")}
     content = {"user": asked.caller.user, "at": iso(asked.now), **told, "scan": asdict(scan) if scan else None}
-    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-    return "data:application/json;base64," + b64encode(text.encode()).decode()
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _arguments(chosen: Mapping[str, str]) -> dict[str, Any]:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from picomem.errors import Conflict
 from picomem.page.page_view import PageRequest, Redirect, own_path
 
+ARCHIVED_SESSION = "archived-session:"  # before the id of a conversation; archiving one is no change of memory
+
 
 async def undo(asked: PageRequest) -> Redirect:
     """Undo what the field `change` names, and go back to the path in `back`."""
     back = own_path(asked.sent("back"))
+    if asked.sent("change").startswith(ARCHIVED_SESSION):
+        session = asked.sent("change").removeprefix(ARCHIVED_SESSION)
+        done = await asked.call("archive-session", {"session": session, "restore": True})
+        return Redirect(to=back, notice="notice.session_restored", about=done["session"].title)
     try:
         done = await asked.call("undo", {"change": asked.sent("change")})
     except Conflict:

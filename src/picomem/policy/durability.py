@@ -40,7 +40,7 @@ _LEANS = (
 
 
 def judge_sentence(sentence: str) -> Judged:
-    """How likely a sentence is durable."""
+    """Return the probability that a sentence is durable."""
     return load("durable").judge(observe(sentence), "durable")
 
 

@@ -1,4 +1,4 @@
-"""Whether a sentence of a person's asks that a memory be forgotten, or says that it holds no more. Pure.
+"""Recognises a person's request to forget a memory, or the statement that it is no longer true. Pure.
 
 An agent that read a page may do what the page wants and point at any sentence of its user's. So a sentence counts only
 if nothing else can be meant:
@@ -96,8 +96,9 @@ def is_taken_back(following: str) -> bool:
 
 
 def orders_forgetting(sentence: str, before: str, key: str, about: frozenset[str]) -> str | None:
-    """What a sentence orders to be forgotten: the words that name it, empty where it points back ("forget that"). None
-    where it orders nothing of the kind. `about` are the terms of the memory, `before` is the sentence before."""
+    """Return the memory that a sentence orders to be forgotten: the words that name it, empty where it points back
+    ("forget that"). None where it orders nothing of the kind. `about` are the terms of the memory, `before` is the
+    sentence before."""
     said = re.sub(_QUOTED, " ", _unquoted(sentence, key))
     if re.search(CONDITION, said) or (
         re.search(CONDITION, before) and re.match(r"(?i)\W*(?:then|in that case)\b", said)

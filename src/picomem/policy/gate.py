@@ -22,7 +22,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.low_value import chaff
+from picomem.policy.low_value import low_value_reason
 from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
@@ -52,7 +52,7 @@ def judge(
     """Return whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
-    checks applies. `recalled` holds contents that were handed out lately, to know them when they come back.
+    checks applies. `recalled` holds recently returned texts, to recognise them when they come back.
     `around` is the message that the content was cut from: a person pastes what others wrote, and what stands beside
     an attempt to take the reader over is part of it, however clean it looks alone.
     """
@@ -60,7 +60,7 @@ def judge(
     if refusal is None and around and is_hijack(around):
         refusal = Refusal.UNTRUSTED_INSTRUCTION
     if refusal is None and not explicit:
-        refusal = chaff(content, kind)
+        refusal = low_value_reason(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, refusal.reason)
     if not explicit and origin is Origin.AGENT and (doubts := doubts_of(content)):

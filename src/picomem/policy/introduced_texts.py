@@ -20,7 +20,7 @@ from picomem.light_dataclass import dataclass
 
 Span = tuple[int, int]
 
-_MOST_LINES = 4_000  # of a message that are looked at, from its start
+_MOST_LINES = 4_000  # of a message that are searched, from its start
 _LONGEST_LINE = 400  # characters of a line in which an introduction is sought
 
 _LETTER = (
@@ -131,7 +131,9 @@ _SENT_LATELY = re.compile(
     r"messaged|emailed|"
     r"commented|posted|wrote(?: this| back)?)\W*$"
 )
-_PROMPT = re.compile(r"^[ \t]*(?:\$|➜|[\w.-]{1,40}@[\w.-]{1,60}:\S{0,80}[$#])[ \t]+\S")
+_PROMPT = re.compile(
+    r"^[ \t]*(?:\$|➜|[\w.-]{1,40}@[\w.-]{1,60}:\S{0,80}[$#]|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|>>>|In \[\d{1,4}\]:)[ \t]+\S"
+)
 _POLITE = (
     r"^\W*(?:(?:please|pls|can you|could you|would you|help me|now|then|and|also|ok|okay|hey|hi|"
     r"hello|bitte|kannst du|"

@@ -17,8 +17,8 @@ from picomem.policy.refusal import Refusal
 from picomem.records.kinds import Kind
 
 
-def chaff(content: str, kind: Kind) -> Refusal | None:
-    """Why a text that was offered unasked is not worth keeping as a memory of that kind; None if it is."""
+def low_value_reason(content: str, kind: Kind) -> Refusal | None:
+    """Return the reason why a text that was offered unasked is not worth keeping as a memory of that kind, if any."""
     return _whole(content) or _by_sentence(content, kind)
 
 

@@ -10,9 +10,14 @@ from picomem.policy.secret_rule import Rule, literals
 # The word for a password in languages that do not borrow the English one, with the verb of “the password is”.
 _FOREIGN = (
     r"wachtwoord|lösenord(?:et är|et)?|adgangskoden?|salasana(?: on)?|mật khẩu(?: là)?|kata sandi(?:nya)?|mdp"
+    r"|hasł[oa](?: to| jest)?|heslo(?: je)?|jelszó|jelszava|şifre(?:si|niz|m)?|parola(?: este| è)?"
+    r"|passord(?:et er|et)?|암호(?:는)?|лозинка|парола"
     r"|κωδικός(?: είναι)?|كلمة (?:المرور|السر)(?: هي)?|ה?סיסמה(?: היא)?|पासवर्ड|รหัสผ่าน"
 )
-_FOREIGN_GATES = "wachtwoord senord adgangskode salasana khẩu sandi mdp κωδικ كلمة סיסמה पासवर्ड รหัสผ่าน"
+_FOREIGN_GATES = (
+    "hasł heslo jelsz şifre parola passord 암호 лозинка "
+    "парола wachtwoord senord adgangskode salasana khẩu sandi mdp κωδικ كلمة סיסמה पासवर्ड รหัสผ่าน"
+)
 # “The password for …”, in the languages that the sentences of the rule “spoken” are in.
 _PREPOSITIONS = (
     "for|to|of|on|at|in|that|which|we|i|you|für|fürs|von|vom|zum|zur|der|des|im|du|de|do|da|del|della|dello|dell|di|per"

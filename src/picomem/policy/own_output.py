@@ -27,7 +27,7 @@ _ESCAPE = re.compile(r"\\(?:[nrt\"\\/]|u([0-9a-f]{4}))", re.IGNORECASE)  # of JS
 
 
 class AnswerPiece(NamedTuple):
-    """Words that were handed out: the first, how many there are, and a hash of them, so that none is kept."""
+    """Returned words: the first, their number, and a hash of them, so that the words are not kept."""
 
     first: str
     length: int

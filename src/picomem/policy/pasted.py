@@ -11,7 +11,8 @@ stated none of them. Found are:
 - the part of a chat's envelope that repeats what others said ("Chat messages since your last reply");
 - what a host wrote in a user's place (`host_texts`);
 - what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
-- what the person introduces as another's text, and what shows to be one by its shape (`introductions`).
+- what the person introduces as another's text, and what shows to be one by its shape (`introduced_texts`) or by a line
+  that only a program writes (`program_lines`).
 
 In doubt the words are somebody else's: a person can say again what they want to be remembered.
 """
@@ -22,6 +23,7 @@ import re
 
 from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introduced_texts import introduced
+from picomem.policy.program_lines import shown_by_programs
 
 _BLANK = "\x00"
 _TAGS = (
@@ -79,7 +81,7 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
         text = _SINCE_REPLY.sub(_blanked, text)
     if "external_untrusted_content" in text.lower():
         text = _EXTERNAL.sub(_blanked, text)
-    for start, end in (*written_by_hosts(text), *introduced(text, machines=machines)):
+    for start, end in (*written_by_hosts(text), *introduced(text, machines=machines), *shown_by_programs(text)):
         text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:

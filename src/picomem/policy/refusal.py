@@ -12,7 +12,7 @@ LONGEST_CONTENT = 8_000  # characters
 
 
 class Refusal(StrEnum):
-    """Why something is not stored; the value is what an audit row and a person see."""
+    """The reason why something is not stored; audit rows and people see the value."""
 
     EMPTY = "empty"
     TOO_SHORT = "too_short"

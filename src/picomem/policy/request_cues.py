@@ -17,7 +17,8 @@ from picomem.records.kinds import Kind
 
 
 class Keep(Enum):
-    """What becomes the content. A group `from` in the pattern says where it starts, whatever this says."""
+    """The part of a sentence that becomes the content. A group `from` in the pattern says where it starts, whatever
+    this says."""
 
     AFTER = auto()  # what follows the cue
     FROM = auto()  # the cue and what follows
@@ -39,7 +40,7 @@ class Cue:
     keep: Keep
     kind: Kind | None = None  # None: what the content says
     within: str | None = None  # what must precede it inside a sentence; None: it counts at the start only
-    asks: bool = False  # it says in so many words that something is to be remembered
+    asks: bool = False  # it asks explicitly that something be remembered
     never: str = ""  # what follows must not begin so
 
 
@@ -130,7 +131,7 @@ _SINCE_NOW = ("from now on", "from here on", "from today", "going forward", "sta
 
 # In the order in which they are tried; the first that fits a sentence decides.
 CUES = (
-    # Said in so many words. "Remember to …" is a reminder, unless it is for always.
+    # Explicit requests. "Remember to …" is a reminder, unless it is for always.
     Cue(
         _TO_REMEMBER,
         rf"{_POLITE}{_REMEMBER} to (?!.{{0,200}}\b(?:today|tonight|tomorrow)\b)(?=(?:always|never)\b|"

@@ -45,7 +45,7 @@ class Candidate:
     """One thing to remember: a clean statement, and where it was asked for.
 
     `text[start:end]` is the span that asks, cue included; `cue` is the words that triggered it. `key` is
-    valid and comes from the content. `importance` is 0 to 1. `outright` says that it was asked for in so many words;
+    valid and comes from the content. `importance` is 0 to 1. `outright` says that it was asked for explicitly;
     what was only said is `likely` (0 to 1) to last, for these `reasons` (see `durability`).
     """
 

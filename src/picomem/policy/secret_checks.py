@@ -104,9 +104,9 @@ _LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}
 _PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
 _PASSWORD = (
     r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол|パスワ|パスフ|비밀번호|wachtw|lösen|adgangs|salasana"
-    r"|mật kh|sandi|mdp|κωδ|كلمة|סיסמ|पास|รหัส"
+    r"|hasł|heslo|jelsz|şifre|parola|passord|암호|лозинк|парола|mật kh|sandi|mdp|κωδ|كلمة|סיסמ|पास|รหัส"
 )
-_FOREIGN_KEYS = ("wachtwoord", "adgangskode", "salasana", "kata sandi", "mdp")
+_FOREIGN_KEYS = ("heslo", "parola", "passord", "wachtwoord", "adgangskode", "salasana", "kata sandi", "mdp")
 _CHAIN_SIGNS = r"[ .,_-]"
 _NEAR_LABEL = 90  # characters before a label that tell whether it stands in a table
 _SIGNS_APART = frozenset("-_. ")
@@ -138,7 +138,7 @@ def _value(groups: Groups) -> Span:
 
 
 def _written(groups: Groups) -> tuple[str, Span]:
-    """How the value is written (the group's name), and where."""
+    """Return how the value is written (the group's name), and where."""
     way = groups.lastgroup
     if way not in _VALUE_GROUPS:  # a pattern may go on after its value
         way = next(name for name in _VALUE_GROUPS if _optional(groups, name))
@@ -381,7 +381,8 @@ def _is_test_result(key: str, value: str) -> bool:
 
 
 def _head(head: str, ahead: str) -> str:
-    """What stands before the keyword in a key, without what belongs to no key: `\\n` of an escape, `-D` of a flag."""
+    """Return what stands before the keyword in a key, without what belongs to no key: `\\n` of an escape, `-D` of a
+    flag."""
     if head.startswith(("n", "r", "t")) and ahead.endswith("\\" + head):
         return head[1:]
     return "" if _regex(_LETTER_FLAG).fullmatch(head) else head
@@ -468,7 +469,7 @@ def _is_jumble(value: str) -> bool:
 
 
 def _is_no_name(value: str, place: int) -> bool:
-    """What could be the name of a variable, as it is written: is it a password all the same?"""
+    """Return whether a value that looks like the name of a variable is a password all the same."""
     digits = _digits(value)
     mixed = value[1:].lower() != value[1:] and value.upper() != value
     if len(value) < 6 or (value.startswith("_") and place == _CODE):
@@ -675,7 +676,8 @@ def _is_pin(value: str, operator: str) -> bool:
 
 
 def _is_said(key: str, value: str) -> bool:
-    """What cannot be a word of the sentence: it holds digits, signs or capitals where words hold none."""
+    """Return whether a value cannot be a word of the sentence: it holds digits, signs or capitals where words hold
+    none."""
     if key.endswith(("key", "token", "secret", "密钥", "秘钥", "私钥", "令牌")) and not key.startswith("wi"):
         return len(value) >= 8 and _is_random(value)
     if key in ("pass", "pw"):

@@ -66,8 +66,8 @@ def _inside(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[S
 
 
 def _checked(text: str, matches: Iterator[Groups], check: Callable[[str, Groups], Span | None]) -> Iterator[Span]:
-    """What the check makes of each match. Of many matches it is asked once for those that read alike, as long as
-    such are frequent: where nearly every match reads differently, to compare them is half of the work."""
+    """Run the check on each match. Of many matches it is asked once for those that read alike, as long as such are
+    frequent: where nearly every match reads differently, to compare them is half of the work."""
     for groups in islice(matches, _MANY):
         if span := check(text, groups):
             yield span

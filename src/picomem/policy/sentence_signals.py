@@ -13,11 +13,11 @@ from functools import cache
 
 from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.policy.low_value import chaff
+from picomem.policy.low_value import low_value_reason
 from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms
 
-_LONGEST = 600  # characters that are looked at
+_LONGEST = 600  # characters that are read
 _ZH = r"[\u3400-\u9fff]"
 
 # A name, and a pattern without regard to case. `^` is the beginning of the sentence after words of politeness.
@@ -149,7 +149,7 @@ def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
     for name, pattern in _compiled():
         if pattern.search(body) or (name in _OF_ALL and pattern.search(text)):
             signals[name] = 1.0
-    refusal = chaff(text, Kind.FACT)
+    refusal = low_value_reason(text, Kind.FACT)
     if refusal is not None:
         signals[f"looks {refusal.value.replace('_', ' ')}"] = 1.0
     size = len(terms(text))

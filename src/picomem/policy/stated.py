@@ -405,7 +405,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _own_prose(text: str) -> str:
-    """What the person says themselves, without fenced code."""
+    """Return the person's own text, without fenced code."""
     return without_fences(own_words(text)).replace("\x00", "")
 
 

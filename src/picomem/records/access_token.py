@@ -1,4 +1,4 @@
-"""What a caller shows over a network, and what it lets them do.
+"""An access token of a network caller, and its permissions.
 
 The text of a token, which only its owner has:
 
@@ -6,8 +6,8 @@ The text of a token, which only its owner has:
     user   = the user's id, UTF-8 in base64url without padding
     secret = 24 random bytes in base64url
 
-So a lookup asks for the rows of one user. The store keeps BLAKE2b of the text, 32 bytes in hex; a digest without a key
-is enough for 192 random bits.
+So a lookup reads the rows of one user. The store keeps BLAKE2b of the text, 32 bytes in hex; a digest without a key is
+enough for 192 random bits.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Messages of a channel, and who writes on it: what came in, what goes out, contacts, and senders who are not accepted
-yet."""
+"""Messages of a channel, incoming and outgoing, and its contacts and pending senders."""
 
 from __future__ import annotations
 
@@ -12,14 +11,14 @@ DIRECTORY = "picomem:channels"  # the user to whom contacts and pairings belong,
 
 
 class Direction(StrEnum):
-    """Whether a message came in or goes out."""
+    """The direction of a message."""
 
     IN = "in"
     OUT = "out"
 
 
 class DeliveryState(StrEnum):
-    """Where a message is on its way. The first two are of what came in, the others of what goes out."""
+    """The delivery state of a message. The first two are of incoming messages, the others of outgoing ones."""
 
     WAITING = "waiting"
     ANSWERED = "answered"
@@ -32,7 +31,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OtherWords:
-    """What somebody else said in a group before a message."""
+    """The text of another person in a group before a message."""
 
     name: str
     text: str

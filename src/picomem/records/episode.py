@@ -25,7 +25,7 @@ class Transcript:
     cwd: str = ""
     title: str = ""
     parent_session: str = ""
-    send_policy: str = "private"  # private: only its own user; deny: never handed out
+    send_policy: str = "private"  # private: only its own user; deny: never returned
     started_at: Micros | None = None
     ended_at: Micros | None = None
     generation: int = 1  # rises when the file was rewritten under us

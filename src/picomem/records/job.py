@@ -1,4 +1,4 @@
-"""A piece of background work for a user, as the store knows it."""
+"""The state of a background job of a user, as stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST_REST = DAY  # of a job, until it may run again
 
 
 class JobState(StrEnum):
-    """What became of a job last. One that is waiting was not begun, or was interrupted and goes on."""
+    """The state of a job. One that is waiting was not begun, or was interrupted and goes on."""
 
     WAITING = "waiting"
     RUNNING = "running"

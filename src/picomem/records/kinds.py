@@ -53,7 +53,7 @@ def worst(origins: Iterable[Origin]) -> Origin:
 
 
 class Source(StrEnum):
-    """How a memory came to be stored."""
+    """The way in which a memory was stored."""
 
     MANUAL = "manual"
     SESSION = "session"

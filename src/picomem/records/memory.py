@@ -105,7 +105,7 @@ def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
-    """Which changes are wanted; an empty text wants any. `since` and `until` are times, [since, until)."""
+    """A filter for changes; an empty text matches any. `since` and `until` are times, [since, until)."""
 
     actor: str = ""
     verb: str = ""

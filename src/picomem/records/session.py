@@ -35,7 +35,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A conversation, and how much of it memory has taken up.
+    """A conversation, and how much of it is consolidated.
 
     `last_consolidated_seq` is the number of the last message that a consolidation has read; the time beside it is for
     people. `permissions` is JSON.

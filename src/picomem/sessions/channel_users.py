@@ -1,4 +1,4 @@
-"""Whose a conversation is: the user id that each channel gives (P4). Pure.
+"""The owner of a conversation: the user id that each channel gives (P4). Pure.
 
 whatsapp:<phone>@s.whatsapp.net · ws:<key prefix> or ws:<session> · tui:local or tui:<name> · api:<key prefix>
 """

@@ -1,4 +1,4 @@
-"""Which stored conversation continues, given the history that a client sends with each message. Pure.
+"""Finds the stored conversation that continues, by the history that a client sends with each message. Pure.
 
 A client of a chat API sends the whole conversation each time. What is stored already must be recognised, so the history
 is compared with stored conversations, message by message and without white space:
@@ -41,7 +41,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Where a new message belongs.
+    """The place of a new message.
 
     `session` is empty for a new conversation. With `fork_at` the message belongs to a fork of the session behind that
     number. `known` messages of the history are stored already. `asked` is the number of the new message if it is

@@ -45,7 +45,7 @@ _COVERED = "the summary stands for them"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """How much fits: tokens for what memory puts in, tokens for the current turn, messages in all, memories."""
+    """The limits of a prompt: tokens for text from memory, tokens for the current turn, messages, memories."""
 
     memory: int
     turn: int

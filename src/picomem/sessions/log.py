@@ -32,7 +32,7 @@ from picomem.sessions.new_messages import (
     with_origins,
 )
 from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
-from picomem.sessions.tail_cache import Tails
+from picomem.sessions.tail_cache import TailCache
 from picomem.store import session_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.storable import plain
@@ -49,7 +49,7 @@ class Sessions:
         self._scope = scope
         self._redactor = redactor
         self._clock = clock
-        self._tails = Tails()
+        self._tails = TailCache()
 
     # Writing
 
@@ -101,7 +101,7 @@ class Sessions:
     def fork(self, session_id: str, at: int) -> Session:
         """A new session with the messages up to and with the number `at`, and the summary if it covers no more.
 
-        What memory has taken up of the messages counts as taken up in the fork too. Damaged messages are not copied,
+        Consolidated messages count as consolidated in the fork, too. Damaged messages are not copied,
         and the numbers close up. Raises NotFound, and InvalidInput where `at` is no message or would part a call from
         its result.
         """
@@ -148,6 +148,10 @@ class Sessions:
         """Take a session out of the list; nothing of it is lost, and a new message brings it back. Raises NotFound."""
         return self._changed(session_id, archived_at=self._clock())
 
+    def restore(self, session_id: str) -> Session:
+        """Take a session out of the archive. Raises NotFound."""
+        return self._changed(session_id, archived_at=None)
+
     # Reading
 
     def get(self, session_id: str) -> Session:
@@ -165,7 +169,7 @@ class Sessions:
         if cursor:
             at, _, last = cursor.partition(":")
             if not (at.isascii() and at.isdigit() and last):
-                raise InvalidInput(f"“{cursor[:80]}” is no cursor; take the one that the page before gave.")
+                raise InvalidInput(f"“{cursor[:80]}” is not a cursor; use the cursor of the previous page.")
             after = (int(at), last)
         with self._connector.read() as tx:
             return session_rows.page(tx, self._scope, chosen, archived, after, limit)
@@ -195,7 +199,7 @@ class Sessions:
         return self._redacted(loaded)
 
     def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
-        """Messages as they are handed out to people: what was stored before a rule existed is redacted now."""
+        """Return messages for people, redacted by the current rules."""
         return self._redacted(self.load(session_id, last=last, after=after))
 
     def _redacted(self, loaded: Loaded) -> Loaded:

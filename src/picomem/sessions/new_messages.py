@@ -1,4 +1,4 @@
-"""What was said, made fit to be stored: checked, redacted, counted. Pure, given what redacts."""
+"""Prepares new messages for storage: checks, redacts and counts them. Pure; a redactor is passed in."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def safe_said(message: NewMessage, redact: Redact) -> NewMessage:
 
 
 def safe_message(message: Message, redact: Redact) -> Message:
-    """A stored message as it may be handed out: what was stored before a rule existed is redacted now."""
+    """Return a stored message, redacted by the current rules."""
     said = NewMessage(
         role=message.role, content=message.content, tool_calls=message.tool_calls, tool_call_id=message.tool_call_id
     )

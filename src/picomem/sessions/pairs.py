@@ -1,14 +1,14 @@
-"""Tool calls and their results, kept whole and in pairs. Pure.
+"""Keeps tool calls and their results complete and in pairs. Pure.
 
-A model's provider refuses a call without its result and a result without its call, so wherever messages are cut or
-handed on they are taken in groups: an assistant's message with the results of its calls behind it, or any other message
-alone. What a crash or a damaged row leaves behind is met here, and nothing is stored for it:
+A model's provider refuses a call without its result and a result without its call. So messages are cut and passed on in
+groups: an assistant's message with the results of its calls, or any other message alone. Gaps that a crash or a damaged
+row leaves are handled here, and nothing is stored for them:
 
-- a call whose result never came gets a result that says so (`NO_RESULT`), made when the messages are read;
-- a result whose call is not there belongs to no group and is told apart (`orphans`).
+- a call without a result gets a result that says so (`NO_RESULT`), made when the messages are read;
+- a result without a call belongs to no group and is reported separately (`orphans`).
 
-A result may come late, after other messages (another process wrote meanwhile): it belongs to its call all the same. An
-id that comes again, as some models number their calls anew each time, means the latest call that still waits.
+A late result, after other messages (another process wrote meanwhile), still belongs to its call. If an id occurs twice,
+because some models restart their numbering, it means the latest call without a result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def message_tokens(content: str, calls: Iterable[ToolCall] = ()) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Messages that are only handed on together. `waits` is how many of its calls have no stored result."""
+    """Messages that are only passed on together. `waits` is how many of its calls have no stored result."""
 
     messages: tuple[Message, ...]
     first: int  # the number of its first and of its last stored message

@@ -48,7 +48,7 @@ _ROLES = {"User": Role.USER, "Assistant": Role.ASSISTANT, "System": Role.SYSTEM,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakenOver:
+class SnapshotImport:
     """The result of importing a snapshot: new sessions and messages, and whose. `differing` are sessions that went
     another way here and were left as they are; `skipped` counts what was not understood; `moved_to` is the file's
     new name."""
@@ -75,7 +75,7 @@ def take_over(
     *,
     move: bool,
     dry_run: bool = False,
-) -> TakenOver:
+) -> SnapshotImport:
     """Store what the snapshot holds and is not there yet; with `move`, rename it then. With `dry_run` it only counts.
 
     Raises NotFound, InvalidInput for a broken snapshot, and StoreError; the file is then left alone, and the database.
@@ -93,7 +93,7 @@ def take_over(
             new += added is not None and added[0]
             messages += added[1] if added else 0
             differing += [] if added else [one.session.id]
-    return TakenOver(
+    return SnapshotImport(
         users=tuple(sorted({one.session.scope.user for one in stored})),
         sessions=new,
         messages=messages,

@@ -1,4 +1,4 @@
-"""Which user a sender on a channel is, by the ids that the channel gives for them. Pure.
+"""Identifies the user behind a sender on a channel, by the ids that the channel gives. Pure.
 
 An id has a kind and a value: `phone:351912345678`, `id:PT.1349…` (Meta's business-scoped id), `parent:PT.ENT.1181…`
 (the same for a group of businesses), `lid:2214…@lid`, `username:ann.lee`.

@@ -1,8 +1,8 @@
-"""The ends of sessions that were read before: a cache, and only that.
+"""A cache of the ends of sessions.
 
-What it holds is believed only as long as the rows that it was read from have the same numbers and hashes, which each
-look asks for (`store.sessions.end_mark`). So another process's message is seen at once, and so is a purge. It is
-bounded by the characters in it; what was used longest ago goes first.
+An entry is valid only while its rows have the same numbers and hashes, which every lookup checks
+(`store.sessions.end_mark`). So a message of another process is seen at once, and so is a purge. The cache is limited by
+its number of characters; the least recently used entries go first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from picomem.records.session import Loaded
 MOST_CHARACTERS = 8_000_000
 
 
-class Tails:
+class TailCache:
     """The last messages of some sessions. Safe to share between threads."""
 
     def __init__(self, most: int = MOST_CHARACTERS) -> None:

@@ -1,7 +1,7 @@
-"""What a tool answered, cut to the room that a prompt has for it. Pure but for the tokenizer.
+"""Cuts the result of a tool to its token budget in a prompt. Pure except for the tokenizer.
 
-The log keeps all of it. A result that was cut says so, and how more of it can be seen: by the model, which asks the
-tool for less at a time, and by the person.
+The log keeps the whole result. A cut result says so, and how to see more of it: the model can ask the tool for less at
+a time, and the person can open the message.
 """
 
 from __future__ import annotations

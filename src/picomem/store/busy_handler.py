@@ -1,4 +1,4 @@
-"""How long, and how often, SQLite asks for a lock that another process holds."""
+"""Decides how long, and how often, SQLite asks for a lock that another process holds."""
 
 from __future__ import annotations
 

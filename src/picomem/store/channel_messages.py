@@ -33,13 +33,13 @@ def is_there(tx: Transaction, scope: Scope, channel: str, account: str, native_i
 
 
 def unfinished(tx: Transaction, scope: Scope) -> list[ChannelMessage]:
-    """What waits for an answer or to be sent, in the order in which it came; damaged rows are left out."""
+    """Return the messages that wait for an answer or for sending, oldest first, without damaged rows."""
     rows = sql(tx).all("open_channel_messages", user=scope.user)
     return [message for row in rows if (message := _message(row)) is not None]
 
 
 def held(tx: Transaction, scope: Scope, channel: str, account: str, conversation: str) -> list[ChannelMessage]:
-    """What goes out once the person has written again."""
+    """Return the messages that are sent once the person has written again."""
     values = {"user": scope.user, "channel": channel, "account": account, "conversation": conversation}
     rows = sql(tx).all("held_channel_messages", **values)
     return [message for row in rows if (message := _message(row)) is not None]

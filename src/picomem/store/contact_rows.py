@@ -1,4 +1,4 @@
-"""Who writes on which channel: contacts and pairings. They belong to the directory (records/channel_message.py)."""
+"""The rows of contacts and pairings on channels. They belong to the directory (records/channel_message.py)."""
 
 from __future__ import annotations
 

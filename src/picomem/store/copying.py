@@ -1,4 +1,4 @@
-"""Copies a store as it is at this moment; the copy may be written to while the store itself is only read.
+"""Copies a store as it is at this moment. The copy may be written; the store itself is only read.
 
 SQLite's backup API copies page by page what a reader sees, including the log, so it neither waits for a writing
 process nor delays one. The store is not opened as the engine opens it, because that would migrate an older one.

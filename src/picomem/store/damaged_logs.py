@@ -1,7 +1,7 @@
-"""The copies of damaged logs that are kept beside a database.
+"""The copies of damaged logs, which are kept beside a database.
 
-A log that lost changes is copied to `-wal-damaged` as soon as this is noticed. As long as that copy is there the store
-is only read. A repair goes on without the changes, and the copy stays as `-wal-damaged.1`, `.2` and so on.
+A log that lost changes is copied to `-wal-damaged` as soon as this is noticed. While that copy exists, the store is
+read-only. A repair continues without the lost changes, and the copy stays as `-wal-damaged.1`, `.2` and so on.
 """
 
 from __future__ import annotations

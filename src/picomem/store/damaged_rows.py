@@ -1,4 +1,4 @@
-"""Damaged rows, as far as they can be read: for a repair, a purge and a scrub, which take every row."""
+"""Reads damaged rows as far as possible, for a repair, a purge and a scrub, which handle every row."""
 
 from __future__ import annotations
 

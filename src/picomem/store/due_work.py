@@ -1,4 +1,4 @@
-"""Which users have background work to do: one statement for all of them."""
+"""Finds the users with due background work, in one statement for all users."""
 
 from __future__ import annotations
 

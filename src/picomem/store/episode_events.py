@@ -1,4 +1,4 @@
-"""When the events happened that episodes date: rows in, times out. Every call takes a scope."""
+"""The times of events that episodes mention: rows in, times out. Every call takes a scope."""
 
 from __future__ import annotations
 

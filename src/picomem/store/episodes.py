@@ -149,8 +149,7 @@ def is_withheld(tx: Transaction, scope: Scope, transcript: Transcript) -> bool:
 
 
 def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
-    """Return whether the transcripts of a session (its id, or the beginning of it) may be handed out; how many they
-    are."""
+    """Set whether answers may use the transcripts of a session (its id, or its beginning); return how many they are."""
     return sql(tx).run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
 
 
@@ -280,7 +279,7 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
 
 
 class TimelinePlace(NamedTuple):
-    """Where an episode stands in the timeline; `started_at` is None where nobody knows when it took place."""
+    """The place of an episode in the timeline; `started_at` is None where nobody knows when it took place."""
 
     started_at: Micros | None
     first_turn: int

@@ -1,4 +1,4 @@
-"""The files to which index pages, or all memories, were exported, for a purge. Every call takes a scope."""
+"""The files to which index pages or all memories were exported, for a purge. Every call takes a scope."""
 
 from __future__ import annotations
 

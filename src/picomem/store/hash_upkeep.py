@@ -1,11 +1,11 @@
-"""Keeping the hash of each row in step with the row (see row_hash.py), for every statement that writes one.
+"""Updates the hash of each row (see row_hash.py) with every statement that writes one.
 
 Callers write columns and never a hash, so none of them can forget it:
 
-- An INSERT gets the hash of the values that it is given.
-- An UPDATE, or an INSERT that changes some columns of a row which is there, is preceded by reading the rows that it
-  is about to change. Each row that matched its hash gets a new one afterwards. A row that was damaged before keeps a
-  hash that it does not match, so no write makes a damaged row look whole.
+- An INSERT gets the hash of its values.
+- Before an UPDATE, or an INSERT that changes columns of an existing row, the affected rows are read. Afterwards each
+  row that matched its hash gets a new one. A row that was damaged before keeps a wrong hash, so no write makes a
+  damaged row look intact.
 """
 
 from __future__ import annotations

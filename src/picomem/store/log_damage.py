@@ -1,17 +1,17 @@
-"""Whether a damaged log (`-wal`) holds changes that SQLite cannot see any more.
+"""Detects whether a damaged log (`-wal`) holds changes that SQLite cannot see any more.
 
-SQLite takes the frames of a log up to the first that does not match its checksum. It says nothing of those behind it,
-and overwrites them with the next change. Two things show that there was more:
+SQLite reads the frames of a log up to the first wrong checksum. It does not report the frames after it, and overwrites
+them with the next change. Two things show that there were more:
 
-- **The log itself.** The header of a frame holds the salts of the log's present round, and, in the last frame of a
-  transaction, a commit mark. Each checksum continues that of the frame before. Two commit marks in frames that continue
-  each other stand for two transactions, and the second began after the first had been synced. A power cut or a failed
-  write leaves one commit mark behind the valid frames at most, or several that do not continue each other.
-- **The index of the log (`-shm`)**, where a killed process left it. It counts the frames that were committed, and were
-  synced before.
+- **The log itself.** The header of a frame holds the salts of the log's current generation, and, in the last frame of a
+  transaction, a commit mark. Each checksum continues that of the previous frame. Two commit marks in frames that
+  continue each other are two transactions, and the second began after the first had been synced. A power cut or a
+  failed write leaves at most one commit mark after the valid frames, or several that do not continue each other.
+- **The index of the log (`-shm`)**, if a killed process left it. It counts the committed frames, which were synced
+  before.
 
-What neither shows: the last transaction of a log whose index is gone, and a log that was cut where its index is gone.
-The formats are those of sqlite.org/fileformat2.html (4.1–4.3) and sqlite.org/walformat.html (2.1).
+Two cases remain invisible: the last transaction of a log without an index, and a truncated log without an index. The
+formats are those of sqlite.org/fileformat2.html (4.1–4.3) and sqlite.org/walformat.html (2.1).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def look_for_lost_files(path: Path) -> None:
     """Raise StoreError for a database that was cut to nothing while its log is there. Warn where the log is gone, or
     the file has been empty for a while and may have been a store."""
     log = Path(f"{path}-wal")
-    # Another process may be making the store: its log is looked at first, because the database is never empty after.
+    # Another process may be making the store: its log is checked first, because the database is never empty after.
     has_log = bool(_size(log))
     is_empty = _size(path) == 0
     if is_empty and has_log:

@@ -36,8 +36,8 @@ class VersionLink(NamedTuple):
 
 
 class HeldVersions(NamedTuple):
-    """How many versions a user has; and by how many these, or those of them that are believed, differ from what was
-    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
+    """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
+    when they were written. A difference shows that a row is lost, or missing from the table's index."""
 
     versions: int
     missing: int
@@ -55,8 +55,7 @@ class ListPlace(NamedTuple):
 
 
 class ListFilter(NamedTuple):
-    """What a list of memories is limited to; empty texts limit nothing. What belongs to no project counts as every
-    project's."""
+    """A filter for a list of memories; empty texts match all. A memory without a project belongs to every project."""
 
     kind: str = ""
     origin: str = ""

@@ -1,7 +1,7 @@
-"""Whether the files of an open database still stand where they were opened.
+"""Checks that the files of an open database still have the names under which they were opened.
 
-SQLite goes on writing into the files that it has open, whatever has become of their names. So before a change is
-acknowledged the names are compared with what was opened.
+SQLite continues to write into its open files, whatever happened to their names. So before a change is acknowledged, the
+names are compared with the open files.
 """
 
 from __future__ import annotations

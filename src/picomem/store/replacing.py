@@ -1,12 +1,12 @@
-"""Puts another store in the place of one, which is kept beside it under a name of its own.
+"""Replaces a store by another one, and keeps the old store beside it under a new name.
 
     lock the old store → its log into its file → index and log aside → a second name for the file → the new file
 
 The old store's write lock is held from the first step to the last. So a change that another process acknowledged before
-is in the store that is kept, and a process that still has the old store open notices before its next change that its
-files have moved (opened_files.py). Killed at any moment, either store stands under the name, and never none: the old
-file keeps its name until the new one takes it. A kill between the last two steps leaves the old file with two names,
-which is refused when it is opened (new_file.py), until the second one is deleted; the next restore does that.
+is in the kept store, and a process that still has the old store open notices before its next change that its files have
+moved (opened_files.py). After a kill at any moment, one of the two stores has the name: the old file keeps it until the
+new one takes it. A kill between the last two steps leaves the old file with two names. Opening it is then refused
+(new_file.py) until the second name is deleted, which the next restore does.
 """
 
 from __future__ import annotations

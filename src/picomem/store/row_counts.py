@@ -1,4 +1,4 @@
-"""The number of rows of a user, counted as they are written, to notice a lost row. Every call takes a scope."""
+"""The number of rows of a user, updated with every write, to detect a lost row. Every call takes a scope."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ class VersionCounts(NamedTuple):
 
     versions: int
     believed: int
+
+
+class ComparedCounts(NamedTuple):
+    """The versions that the table holds, and those that were counted as they were written."""
+
+    there: VersionCounts
+    written: VersionCounts
 
 
 def episodes(tx: Transaction, scope: Scope) -> int:
@@ -38,10 +45,10 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
     sql(tx).run("recount_episodes", user=scope.user, episodes=count)
 
 
-def memories(tx: Transaction, scope: Scope) -> tuple[VersionCounts, VersionCounts]:
+def memories(tx: Transaction, scope: Scope) -> ComparedCounts:
     """Return how many versions there are, for which the whole index is read, and how many were counted."""
     there, believed, *counted = sql(tx).one("memory_counts", user=scope.user) or (0, 0, 0, 0)
-    return VersionCounts(there, believed), VersionCounts._make(counted)
+    return ComparedCounts(VersionCounts(there, believed), VersionCounts._make(counted))
 
 
 def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:

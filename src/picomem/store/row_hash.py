@@ -1,6 +1,7 @@
-"""The hash of a row, by which a flipped bit is seen wherever in the row it flips.
+"""The hash of a row, which detects a flipped bit anywhere in the row.
 
-Every row of truth holds in `row_hash` a hash of all its other columns. The format, which other programs may rely on:
+Every row that is not derived holds in `row_hash` a hash of all its other columns. The format, which other programs may
+rely on:
 
     row_hash = lower-case hex of BLAKE2b with a digest of 16 bytes, over the UTF-8 of one JSON array
     array    = [table, value, value, …], the values in the order of COLUMNS
@@ -10,7 +11,7 @@ shortest decimal number that reads back as the same double and always with a poi
 The user's id is one of the values, so a row that was moved to another user does not match either. `content_hash` is
 something else: a hash of a text alone, by which equal texts are looked up.
 
-This file knows no database. `hash_upkeep.py` writes the hashes, and each reader of rows compares them.
+This module does not use a database. `hash_upkeep.py` writes the hashes, and each reader of rows compares them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What SQL cannot do of a migration: a row hash for every row that is there (schema 0006), and another one where a
-column is added (`hash_anew`).
+"""The migration steps of row hashes that SQL cannot do.
 
-A row that did not match the hash that it had before, which covered its texts alone, gets none, so it is as damaged
-afterwards as it was before.
+Schema 0006 gives every existing row a hash; `hash_anew` replaces the hashes of a table with a new column. A row that
+did not match its previous hash, which covered its texts alone, gets none, so it still counts as damaged.
 """
 
 from __future__ import annotations

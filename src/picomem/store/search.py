@@ -1,6 +1,6 @@
-"""Full text as every database offers it, and the look-ups beside it that are plain statements.
+"""The interface of full text on every database, and the look-ups beside it that are plain statements.
 
-Recall asks for each term of a question alone, and weighs it by how rare it is among the asker's own documents. So
+Recall queries each term of a question separately, and weighs it by its rarity among the user's own documents. So
 `Search` returns how much of a term each document holds, without the weight of the term: the saturated frequency of
 BM25, normalised by the length of the document. Several terms are looked up at once, because each statement costs a
 round trip to the server.
@@ -111,8 +111,8 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
 
 
 class EpisodePlace(NamedTuple):
-    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them; they sort in the
-    order of their transcript."""
+    """The place of an episode in its transcript. It is a tuple, because a question makes a thousand of them; they sort
+    in the order of their transcript."""
 
     transcript: str
     first_turn: int

@@ -13,7 +13,7 @@ _AFTER_EVERY_CHARACTER = "\U0010ffff"
 
 
 class Place(Flag):
-    """Where a session may be named."""
+    """The tables that may name a session."""
 
     CONVERSATIONS = auto()  # with PicoBot
     TRANSCRIPTS = auto()  # of other programs

@@ -1,10 +1,10 @@
-"""The SQL statements, by name. They stand in `sql/*.sql`, each once, those of full text once for each database:
+"""The SQL statements, by name. `sql/*.sql` holds each statement once; statements of full text once for each database:
 
     -- name: insert_memory
     INSERT INTO memories (…) VALUES (:user, …)
 
-A block that begins `-- part: NAME` is no statement but a piece, put in wherever a statement says `{NAME}`. One that
-begins `-- everyone: NAME` is a statement that sees the rows of all users; every other one is given a user.
+A block that begins `-- part: NAME` is a fragment, inserted wherever a statement says `{NAME}`. A block that begins
+`-- everyone: NAME` is a statement over the rows of all users; every other statement takes a user.
 """
 
 from __future__ import annotations

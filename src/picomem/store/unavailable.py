@@ -1,4 +1,4 @@
-"""A database that could not be opened, for a program that continues without it.
+"""A database that could not be opened, for programs that continue without it.
 
 Each call tries again, so a server need not be restarted when the file is available again; until then each call raises
 the error of the opening.

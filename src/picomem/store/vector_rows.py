@@ -35,7 +35,7 @@ class TextToEmbed(NamedTuple):
 
 
 class ModelCount(NamedTuple):
-    """How many vectors of a source a model made."""
+    """The number of vectors of a source by one model."""
 
     source: str
     model: str

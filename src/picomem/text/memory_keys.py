@@ -24,7 +24,7 @@ KEY_PATTERN = r"[a-z][a-z0-9_]*"
 RESERVED_PREFIXES = ("system_", "internal_")
 
 _MOST_WORDS = 6
-_MOST_READ = 2_000  # characters of the text that are looked at; a key says what it begins with
+_MOST_READ = 2_000  # characters of the text that are read; a key says what it begins with
 
 # Words that carry a sentence and do not say what it is about.
 _FUNCTION_WORDS = """

@@ -1,4 +1,4 @@
-"""How picomem knows its own prompts again.
+"""Recognises picomem's own prompts.
 
 A command that consolidates (`memory.consolidation_command`, such as `claude -p`) is an agent's host, and writes a
 transcript of what it was asked. Without a mark picomem would read that transcript as a session of its user, consolidate

@@ -1,4 +1,4 @@
-"""Opens what others wrote within bounds: regular files of a bounded size, JSON of a bounded depth."""
+"""Opens files of other programs within limits: regular files of a limited size, JSON of a limited depth."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Conversations of chat services are transcripts: an import reads them as ingest does, in the run of the import.
+"""Imports conversations of chat services as transcripts: with ingest, in the run of the import.
 
-So they become episodes that point back into the file, what the person asked to be remembered becomes memories, and
-`picomem ingest` reads the same file. The file must stay where it is, or the pointers find nothing.
+They become episodes that point back into the file, and requests of the person become memories. `picomem ingest` reads
+the same file. The file must stay in its place, because the pointers lead into it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writes an export to a file, notes where, and writes it anew after a purge.
+"""Writes an export to a file, records its path, and writes the file again after a purge.
 
-The place is noted before the file takes its name, so a process that is killed in between leaves no copy that nobody
-knows of. A purge writes the noted files again from what is left (erasure/file_traces.py).
+The path is recorded before the file gets its name, so a killed process leaves no unrecorded copy. A purge writes the
+recorded files again from the remaining rows (erasure/file_traces.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A user's knowledge graph in the file format of MCP's server-memory, which skips the first line.
+"""Exports a user's knowledge graph in the file format of MCP's server-memory, which skips the first line.
 
-Only what an agent keeps in the graph is in it (memory/graph_mapping.py), as it is now, without its history.
+It contains only what agents keep in the graph (memory/graph_mapping.py), in its current state, without history.
 """
 
 from __future__ import annotations

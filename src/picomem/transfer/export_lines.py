@@ -1,8 +1,8 @@
 """Reads a user's memories and conversations for an export, row by row in one snapshot of the store.
 
-Left out are: episodes (they point into transcripts that other programs own, and are read again from these), refused
-texts, tombstones (digests under a key that only this store has), vectors and everything else that is derived, tokens,
-jobs and messages of channels that wait. Damaged rows are left out and counted.
+It leaves out episodes (they point into transcripts of other programs, which can be ingested again), refused texts,
+tombstones (digests under a key that only this store has), vectors and other derived rows, tokens, jobs, and waiting
+messages of channels. Damaged rows are left out and counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PAGE = 500
 
 @dataclass(slots=True)
 class ExportCounts:
-    """How many rows an export holds, and how many were left out because they are damaged."""
+    """The number of rows in an export, and of damaged rows that were left out."""
 
     memories: int = 0
     versions: int = 0

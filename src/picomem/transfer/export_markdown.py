@@ -1,4 +1,4 @@
-"""A user's memories as one Markdown page to read: by kind, each with its history. It is not made to be imported."""
+"""Exports a user's memories as one Markdown page to read: by kind, each with its history. It cannot be imported."""
 
 from __future__ import annotations
 

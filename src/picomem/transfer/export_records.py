@@ -1,13 +1,13 @@
-"""The lines of an export of picomem's own: a user's memories and conversations as JSON objects, and back. Pure.
+"""The lines of picomem's own export: a user's memories and conversations as JSON objects, and back. Pure.
 
     {"type": "export", "format": "picomem", "version": 1, "user": …}
     {"type": "session", …}, then its messages {"type": "message", …}
     {"type": "memory", "id": …, "versions": […], "changes": […], "lineage": […]}
     {"type": "end", "sessions": …, "messages": …, "memories": …}
 
-A line depends on the stored rows alone, so the same store gives the same bytes. Times are RFC 3339 in UTC, to the
-microsecond where there is more than a second; null means "still". A reader takes nothing from a line that breaks a
-rule: who wrote the file may be anybody.
+A line depends only on the stored rows, so the same store gives the same bytes. Times are RFC 3339 in UTC, to the
+microsecond if they are not whole seconds; null means "still". A reader ignores a line that breaks a rule, because the
+author of the file is unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads fields of JSON that another program wrote: what is missing or of another type is empty. Pure."""
+"""Reads JSON fields of other programs: a field that is missing, or has another type, is empty. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notes that a host lets its agent keep, by the names that the host gives them."""
+"""The notes of a host's agent, with the file names that the host uses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The interface of what can be imported, and the registry: one module of formats/ for each, which holds its FORMAT.
+"""The interface of an import format, and the registry: each module of formats/ holds its FORMAT.
 
-A format knows its file by looking (`claims`), and hands over what the file holds, entry by entry (`read`). It opens
-files only through `bounded_files` and ingest's reader, so no device, pipe, huge file or archive's path is followed.
+A format recognises its file (`claims`), and offers its entries one by one (`read`). It opens files only through
+`bounded_files` and ingest's reader, so no device, pipe, huge file or path of an archive is followed.
 """
 
 from __future__ import annotations

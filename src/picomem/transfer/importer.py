@@ -69,8 +69,8 @@ class ImportedEntry:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the entries: `new` ones, those that `changed` a memory, those that are `known` or were `purged`
-    here before, the `refused` and the `unreadable` ones by reason. `episodes` and `turns` are those of conversations.
+    """The outcome of an import: `new` ones, those that `changed` a memory, those that are `known` or were `purged` here
+    before, the `refused` and the `unreadable` ones by reason. `episodes` and `turns` are those of conversations.
     `passed_over` counts what is no memory and no message. `problems` names the first entries that were refused or could
     not be read, `warnings` says what else there is to know; `users` are those of an import for several of them."""
 
@@ -227,7 +227,8 @@ class Importer:
         return self.cleaner.shown_text(plain(text))
 
     def identity_of(self, entry: ImportedEntry) -> str:
-        """What tells an entry again, whatever becomes of it here. An entry that was edited there is another."""
+        """Return the stable identity of an entry, by which a later import recognises it. An entry that was edited there
+        is another."""
         return f"import:{self.form}:{content_hash(entry.identity, entry.content, entry.context)}"
 
     def _was_taken_in(self, tx: Transaction, entry: ImportedEntry, identity: str) -> bool:

@@ -1,4 +1,4 @@
-"""Markdown files that other programs keep, as entries to import, and the front matter of such files."""
+"""Reads Markdown files of other programs, and their front matter, as entries to import."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_note(path: Path) -> str:
 
 
 def front_matter(text: str) -> FrontMatter:
-    """What stands between the `---` lines at the head of a note: names with a value, or a list of values."""
+    """Read the front matter of a note, between its `---` lines: names with a value, or a list of values."""
     lines = text.split("\n")
     if lines[0].strip() != "---" or "---" not in (line.strip() for line in lines[1:]):
         return FrontMatter(body=text)

@@ -1,8 +1,9 @@
-"""Stores what an export of picomem's own holds: memories with their versions, changes and lineage, and conversations.
+"""Stores the content of picomem's own export: memories with their versions, changes and lineage, and conversations.
 
 Ids, times and origins are kept; texts are redacted by the rules of this store, and the gate judges them. A memory is
-stored whole or not at all, in one transaction, with one change that stands for its arrival (`IMPORTED`). One that is
-here already is left as it is, and so is one that was purged here; but one whose arrival was undone is believed again.
+stored whole or not at all, in one transaction, with one change that records the import (`IMPORTED`). A memory that the
+store already has stays unchanged, and one that was purged stays purged; but one whose import was undone becomes current
+again.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Restoring:
         return last if is_taken_back else ""
 
     def _undone_by(self, tx: Transaction) -> dict[str, str]:
-        """Which change was undone by which."""
+        """Return which change was undone by which."""
         if self._undoing is None:
             self._undoing = {undone: change for change, undone in audit.undoing(tx, self._scope, []).items()}
         return self._undoing

@@ -1,11 +1,11 @@
-"""picomem as the home of Claude's memory tool (`memory_20250818`): the files under `/memories`, kept as memories.
+"""picomem as the storage of Claude's memory tool (`memory_20250818`): the files under `/memories`, kept as memories.
 
     from picomem.agent.adapters.anthropic_tool import memory_tool
 
     client.beta.messages.run_tools(…, tools=[memory_tool(picomem.open())])
 
-`ClaudeMemory` does it without Anthropic's library: a command in, the text for the model out, in the words that Claude
-knows from the library's own file store. A file holds 8,000 characters.
+`ClaudeMemory` works without Anthropic's library. It takes a command and returns the text for the model, worded like the
+library's own file store, which Claude knows. A file holds 8,000 characters.
 """
 
 from __future__ import annotations

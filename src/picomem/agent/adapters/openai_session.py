@@ -1,18 +1,17 @@
-"""picomem as the `Session` of the OpenAI Agents SDK: a conversation in the store, in which memory can find what was
-said.
+"""picomem as the `Session` of the OpenAI Agents SDK: the store keeps the conversation, so memory can find it.
 
     from picomem.agent.adapters.openai_session import OpenAISession
 
     Runner.run(agent, "Hello", session=OpenAISession(picomem.open(), "support-42"))
 
-An item is a message: what the user and the assistant said, a tool's call, its output. That is what memory reads. Items
-come back as they were given: what an item has besides (the server's ids, annotations, a picture) stands in a message of
-the system's before it, and so does an item of any other kind as a whole (a model's reasoning, what a tool of the
-provider's did). Such messages are for this file alone: neither a prompt nor a consolidation has them. Secrets are taken
-out of all of it; a reasoning that was encrypted and is not whole any more is left out, for servers refuse it.
+An item becomes a message: text of the user or the assistant, a tool call, or its output. Memory reads these messages.
+Items come back unchanged: a system message before each one holds its other fields (the server's ids, annotations, a
+picture), and items of any other kind as a whole (a model's reasoning, the work of a provider's tool). Only this module
+reads these system messages; prompts and consolidation leave them out. All of it is redacted. Encrypted reasoning that
+is no longer complete is dropped, because servers refuse it.
 
-The log only grows. So to take an item back is to go on in a fork without it, and to clear a session is to begin a new
-one under its name; what was said stays in the archive until it is purged.
+The log only grows. Taking an item back continues in a fork without the item; clearing a session begins a new one under
+its name. The old messages stay in the archive until they are purged.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ def items_of(messages: Sequence[Message]) -> list[Item]:
 
 
 def _rest(item: Item, said: NewMessage) -> Item | None:
-    """What an item has besides what its message says, which is left open; None where there is nothing."""
+    """Return the fields of an item that its message does not hold; None without any."""
     plain = _items_of_said(said)
     if item == plain:
         return None
@@ -198,7 +197,7 @@ def _whole(about: Message | None, plain: Item) -> Item:
 
 
 def _given(message: Message) -> Item | None:
-    """What a message of the system's holds of an item; None where it holds none."""
+    """Return the item in a message of the system; None if it holds none."""
     if message.role is not Role.SYSTEM or not message.content.startswith(_ITEM):
         return None
     try:

@@ -5,8 +5,8 @@
 
     Agent(model, capabilities=[Memory(store=HarnessStore(picomem.open()))])
 
-A file holds 8,000 characters; give `Memory(max_memory_size=8_000)`, so that the model is told so in time. The harness
-compares by its own classes, which are imported when the first answer is made.
+A file holds 8,000 characters. Pass `Memory(max_memory_size=8_000)`, so that the model learns the limit in time. The
+harness compares results by its own classes, which are imported when the first answer is made.
 """
 
 from __future__ import annotations

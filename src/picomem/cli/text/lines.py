@@ -1,4 +1,4 @@
-"""How text is laid out for a terminal."""
+"""Lays out text for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as text for a person at a terminal: their presentation (operations/presentation.py), laid out in lines."""
+"""Renders the presentation of a result (operations/presentation.py) as lines of text for a terminal."""
 
 from __future__ import annotations
 

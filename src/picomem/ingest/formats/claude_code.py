@@ -184,7 +184,7 @@ def _is_ours(record: Record) -> bool:
 
 
 def _passed(state: State, data: bytes) -> str:
-    """Why a line can be passed over unparsed; empty where it must be parsed."""
+    """Explain why a line can be skipped unparsed; empty if it must be parsed."""
     if not (match := _TYPE.match(data)):
         return ""
     kind = match[1].decode()
@@ -307,7 +307,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
 
 
 def _summary(state: State, line: Line, record: Record, text: str) -> Sequence[Turn]:
-    """What the program wrote in place of the conversation so far when it had become too long."""
+    """Read the summary with which the program replaced a conversation that had become too long."""
     return state.summarise(
         line,
         _BEHIND_SUMMARY.sub("", _BEFORE_SUMMARY.sub("", text)),
@@ -364,7 +364,7 @@ def _queue_key(text: str) -> str:
 
 
 def _asked(state: State, content: object) -> Iterator[str]:
-    """What the agent asks its user in a form; such calls, and plans that wait for approval, are noted."""
+    """Return what the agent asks its user in a form; such calls, and plans that wait for approval, are noted."""
     for block in content if isinstance(content, list) else ():
         name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
         if name not in (_QUESTION, _PLAN):
@@ -396,7 +396,7 @@ def _result(state: State, content: object) -> Record | None:
 
 
 def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:
-    """What the person answered to a question, in their place; or the plan of the agent's that they approved."""
+    """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
     state.skipped.add("tool")
     told = inner(record, "toolUseResult")
     plan, said, answers = told.get("plan"), result.get("content"), told.get("answers")
@@ -423,7 +423,7 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
 
 
 def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
-    """Whose words answers are: an option that was clicked is in the agent's words, whatever the agent had read."""
+    """Return the origin of answers: an option that was clicked is in the agent's words, whatever the agent had read."""
     origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
     words = [part.strip() for answer in answers for part in (answer, *re.split(r"\n+|, ", answer))]
     clicked = [state.seen.take(_option_key(part)) for part in dict.fromkeys(words)]

@@ -166,7 +166,7 @@ def _is_ours(record: Record) -> bool:
 
 
 def _passed(state: State, data: bytes) -> str:
-    """Why a line can be passed over unparsed; empty where it must be parsed."""
+    """Explain why a line can be skipped unparsed; empty if it must be parsed."""
     if not (match := _ENVELOPE.match(data)):
         return ""
     kind = match[1].decode()
@@ -260,14 +260,14 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
 
 
 def _summary(state: State, line: Line, compacted: Record, at: int | None) -> Sequence[Turn]:
-    """What the program wrote in place of the conversation so far; empty where only the provider can read it."""
+    """Read the summary with which the program replaced the conversation; empty if only the provider can read it."""
     text = compacted.get("message")
     text = text if isinstance(text, str) else ""
     return state.summarise(line, text, at=at, key=f"{at}\n{text}", ids=("", "", state.info.branch))
 
 
 def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
-    """What the agent did by a call of a tool: its arguments are JSON in a string, an object, or the bare input."""
+    """Read the action of a tool call. Its arguments are JSON in a string, an object, or the bare input."""
     state.skipped.add("tool")
     given = item.get("arguments", item.get("action", item.get("input")))
     if isinstance(given, str):

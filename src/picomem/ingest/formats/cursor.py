@@ -135,7 +135,7 @@ def _asked(state: State, line: Line, message: Record, content: object) -> Sequen
 
 
 def _query(text: str) -> str | None:
-    """What was typed: the last query of a message, because files may be quoted before it."""
+    """Return the typed text: the last query of a message, because files may be quoted before it."""
     end = text.rfind(_QUERY_END)
     start = text.rfind(_QUERY, 0, end) if end >= 0 else -1
     return text[start + len(_QUERY) : end] if start >= 0 else None

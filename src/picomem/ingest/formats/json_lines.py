@@ -132,7 +132,7 @@ def _say(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _of_person(state: State, record: Record, *, is_named: bool) -> Origin:
-    """Whose words a record holds that is not the agent's, by its fields and by the chat it stands in."""
+    """Return the origin of a record that is not the agent's, by its fields and by the chat it stands in."""
     origin = Origin.OTHER if is_named and "roles" in state.marks else Origin.USER
     told = (Origin(state.marks.get(_SPEAKER, origin)), doubted(record, inner(record, "message"), in_a_log=True))
     return worst((origin, *(doubt for doubt in told if doubt is not None)))

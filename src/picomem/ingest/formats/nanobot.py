@@ -182,7 +182,7 @@ def _identity(record: Record, role: str, text: str) -> str:
 
 
 def _of_person(state: State, record: Record) -> Origin:
-    """Whose words a message in a user's place holds."""
+    """Return whose words a message in a user's place holds."""
     doubts = [origin for name, origin in _WRITTEN_BY_OTHERS.items() if record.get(name)]
     told = (Origin(state.marks.get(_SPEAKER, Origin.AGENT)), doubted(record, in_a_log=True), *doubts)
     return worst([origin for origin in told if origin is not None])

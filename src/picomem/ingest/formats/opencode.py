@@ -41,7 +41,7 @@ from picomem.ingest.format import (
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, Line
-from picomem.ingest.source import MAGIC, Look, RecordSource, is_database, look_at
+from picomem.ingest.source import MAGIC, RecordSource, SourceState, is_database, look_at
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
@@ -220,12 +220,12 @@ class OpenCodeSession:
         self.read = 0
         self._database = database
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         """The number of messages, without a last one that is still being written."""
         (count,) = self._database.select("SELECT count(*) FROM message WHERE session_id = ?", self.session)[0]
         last = self._messages(count - 1, 1) if count else []
         being_written = any(not _is_complete(data) or not any(self._parts(name)) for name, _, data in last)
-        return Look(look_at(self.path).file, count - being_written, 0)
+        return SourceState(look_at(self.path).file, count - being_written, 0)
 
     def lines(self, offset: int) -> Iterator[Line]:
         session = self._description()

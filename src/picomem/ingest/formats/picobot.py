@@ -202,7 +202,7 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
 
 
 def _of_chat(fields: Record) -> Origin:
-    """Whose words stand in a user's place in a session: a group's and a scheduled job's are not the user's."""
+    """Return whose words stand in a user's place in a session: a group's and a scheduled job's are not the user's."""
     names = [name for name in ("id", "channel_id", "user_id") if isinstance(fields.get(name), str)]
     keys = [*(fields[name] for name in names), f"{fields.get('channel_type')}:{fields.get('channel_id')}"]
     return Origin.OTHER if any(of_chat(key) is Origin.OTHER for key in keys) else Origin.USER

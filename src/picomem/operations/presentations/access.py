@@ -1,4 +1,4 @@
-"""How tokens and grants are presented."""
+"""The presentation of tokens and grants."""
 
 from __future__ import annotations
 

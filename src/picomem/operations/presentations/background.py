@@ -1,4 +1,4 @@
-"""How background work is presented."""
+"""The presentation of background jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How backups are presented."""
+"""The presentation of backups."""
 
 from __future__ import annotations
 

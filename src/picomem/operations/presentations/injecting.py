@@ -1,4 +1,4 @@
-"""How what hooks would put beside a prompt is presented."""
+"""The presentation of what hooks would inject beside a prompt."""
 
 from __future__ import annotations
 

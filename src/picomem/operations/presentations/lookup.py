@@ -1,4 +1,4 @@
-"""How what is stored is presented: memories, versions, reasons, what was said, the index page."""
+"""The presentation of stored entries: memories, versions, reasons, messages, the index page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _standing(memory: MemoryView) -> str:
 
 
 def _end(memory: MemoryView) -> str:
-    """How a memory of the past ended."""
+    """Describe how a memory of the past ended."""
     if not memory.archived:
         return ""
     return f", archived {day(memory.known_to)[:10]}" if memory.known_to else f", expired {day(memory.expires_at)[:10]}"

@@ -1,4 +1,4 @@
-"""How the care of a store is presented."""
+"""The presentation of maintenance: ingest, scrub, status, doctor."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def migrated(result: MigrateResult) -> Presentation:
 def scrubbed(result: ScrubResult) -> Presentation:
     secrets = counts(sorted(result.findings.items()), number_first=False) or "none"
     verb = "would be" if result.dry_run else "were"
-    said = f"{plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {secrets}."
+    said = f"{plural(result.rows, 'row')} checked; {result.changed:,} {verb} redacted. Secrets: {secrets}."
     damaged = f"{plural(result.damaged, 'row is', 'rows are')} damaged; run `picomem doctor`."
     warnings = [*([damaged] if result.damaged else []), *result.left]
     warnings += [f"Not finished: {result.unfinished}"] if result.unfinished else []

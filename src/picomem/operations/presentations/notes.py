@@ -1,4 +1,4 @@
-"""How notes are presented."""
+"""The presentation of notes."""
 
 from __future__ import annotations
 

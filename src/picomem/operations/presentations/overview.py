@@ -1,4 +1,4 @@
-"""How an overview is presented: days, projects and agents."""
+"""The presentation of an overview: days, projects and agents."""
 
 from __future__ import annotations
 

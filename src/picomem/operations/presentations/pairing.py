@@ -1,4 +1,4 @@
-"""How pairing is presented."""
+"""The presentation of pairing."""
 
 from __future__ import annotations
 

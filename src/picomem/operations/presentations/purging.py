@@ -1,4 +1,4 @@
-"""How a purge, or what it would erase, is presented."""
+"""The presentation of a purge, or of its plan."""
 
 from __future__ import annotations
 

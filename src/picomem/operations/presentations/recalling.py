@@ -1,4 +1,4 @@
-"""How the answer to a question is presented."""
+"""The presentation of the answer to a question."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _standing_out(result: AnswerView) -> list[HitView]:
 
 
 def _opening(result: AnswerView, shown: list[HitView]) -> list[str]:
-    """How to read on where the words of the question stand, to be copied as it is."""
+    """Return how to read on where the words of the question stand, to be copied as it is."""
     first = next((hit.id for hit in shown if hit.source == "episode"), "")
     question = shlex.quote(" ".join(result.question.split()))
     return [f"Read on at a hit: picomem show {first} --query {question}"] if first else []
@@ -74,7 +74,7 @@ def _grouped(result: AnswerView, shown: list[HitView]) -> list[Block]:
 
 
 def _session_heading(session: HitSessionView, *, is_cited: bool) -> Heading:
-    """What the hits of a session share: `── Why is the queue slow?  (claude-code 8463c716, 2026-04-07)  [harbor]`."""
+    """Return the heading of a session's hits: `── Why is it slow?  (claude-code 8463c716, 2026-04-07)  [harbor]`."""
     title = attributed(session.title, session.origin) or "A session without a title"
     project = session.project + (f", in {session.folder}" if session.folder else "")
     pointer = f"{session.host} {session.session[:8]}".strip() if is_cited else ""

@@ -1,4 +1,4 @@
-"""How a change of memory, and the record of changes, is presented."""
+"""The presentation of a change of memory, and of the list of changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the memories that wait for a decision are presented."""
+"""The presentation of memories that wait for a decision."""
 
 from __future__ import annotations
 

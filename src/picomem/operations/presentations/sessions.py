@@ -1,4 +1,4 @@
-"""How conversations with PicoBot, and what memory takes up of them, are presented."""
+"""The presentation of conversations with PicoBot and of their consolidation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How exports and imports are presented."""
+"""The presentation of exports and imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small things that every result says alike."""
+"""Phrases that the presentations of several results share."""
 
 from __future__ import annotations
 

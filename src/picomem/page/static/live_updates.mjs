@@ -3,6 +3,7 @@
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
+const SIGNED_OUT = 4401; // why the server closes a socket
 
 async function refresh() {
   const regions = [...document.querySelectorAll("[data-live][id]")];
@@ -36,7 +37,9 @@ export function followChanges() {
     socket.addEventListener("message", (event) => {
       if (JSON.parse(event.data).method === "memory.changed") refresh();
     });
-    socket.addEventListener("close", () => {
+    socket.addEventListener("close", (event) => {
+      // The next page is the one to sign in, or that of another session. What is being typed can still be copied.
+      if (event.code === SIGNED_OUT && !document.querySelector("main form.edit, main textarea:focus")) location.reload();
       wasClosed = true;
       delete document.body.dataset.live;
       note.hidden = isLeaving;

@@ -4,6 +4,7 @@ import { copyOnClick } from "./copying.mjs";
 import { openInPane } from "./detail_pane.mjs";
 import { listenToKeys } from "./keys.mjs";
 import { followChanges } from "./live_updates.mjs";
+import { answerPromptWhileTyping } from "./prompt_typing.mjs";
 import { sendQuickly } from "./quick_forms.mjs";
 import { searchWhileTyping } from "./search_typing.mjs";
 import { signInByLink } from "./sign_in.mjs";
@@ -15,6 +16,7 @@ copyOnClick();
 hideToastInTime();
 if (document.querySelector("#search")) {
   searchWhileTyping();
+  answerPromptWhileTyping();
   openInPane();
   sendQuickly();
   listenToKeys();

@@ -1,11 +1,11 @@
-"""When the event happened that a text tells of: “yesterday I went hiking”, “上周五开了会”. Pure.
+"""Finds the time of the event that a text reports: “yesterday I went hiking”, “上周五开了会”. Pure.
 
-The grammar is the one that reads a question; the day from which it counts is that on which the text was said. A text
-has an event if it says exactly when one happened, and that was over by then. What happened on the day of the text
-itself needs no date of its own, and a year says too little about when.
+It uses the grammar for questions, and counts from the day of the text. A text has an event only if it says exactly when
+one happened, and that was over by then. An event on the day of the text itself needs no date of its own, and a year is
+too vague.
 
-“Yesterday”, “last May” and “May 2022” are past whatever stands around them. “In May” and “on Friday” are past only in
-a sentence that says so, because people plan with the same words.
+“Yesterday”, “last May” and “May 2022” are always in the past. “In May” and “on Friday” are in the past only in a
+sentence that says so, because people plan with the same words.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class EventTime:
         return first if first == last else f"{first} to {last}"
 
     def share_within(self, since: Micros, until: Micros) -> float:
-        """How likely the event lies in a window: the share of its time that does, 0–1."""
+        """Return the probability that the event lies in a window: the share of its time that does, 0–1."""
         return max(0, min(self.until, until) - max(self.since, since)) / (self.until - self.since)
 
 

@@ -1,4 +1,4 @@
-"""What the words around a time phrase say of it: is it meant as a filter, and is the latest wanted.
+"""Reads the words around a time phrase: whether the phrase is meant as a filter, and whether the latest is wanted.
 
 A phrase is meant where its sentence looks back: it is a question, or all that was written; it asks neither
 for a duration (“how long since”) nor for a plan, and speaks of no habit. Where the sentence is about talking

@@ -20,7 +20,7 @@ from picomem.text.temporal.intent import unquoted
 from picomem.text.temporal.words import NUMBERS, ORDINALS
 from picomem.text.terms import query_terms
 
-_LONGEST = 2_000  # characters that are looked at
+_LONGEST = 2_000  # characters that are searched
 
 _KIND = r"(?:session|conversation|chat|talk|discussion)"
 _NUMBER = r"(?:\d{1,4}|[a-z]{3,9}(?:[-\s][a-z]{3,5})?)"
@@ -68,7 +68,8 @@ _CHINESE_WHOLE = r"[我们你咱俩和跟在里中的时候都说聊谈讨论过
 
 @dataclass(frozen=True, slots=True)
 class SessionReading:
-    """Which sessions: from the `first` to the `last`, counted from 1, at the beginning or (`from_end`) at the end."""
+    """A reference to sessions: from the `first` to the `last`, counted from 1, at the beginning or (`from_end`) at the
+    end."""
 
     first: int
     last: int

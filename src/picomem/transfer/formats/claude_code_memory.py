@@ -1,7 +1,7 @@
-"""Claude Code's memory: CLAUDE.md, and the notes that it keeps by itself, `projects/*/memory/*.md`.
+"""Claude Code's memory: CLAUDE.md, and its own notes, `projects/*/memory/*.md`.
 
 A note of its own has a `type` in its front matter (user, feedback, project, reference). MEMORY.md beside the notes is
-their table of contents; its links are passed over. `@imports` of other files are not followed.
+their table of contents; its links are skipped. `@imports` of other files are not followed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Codex's memory: AGENTS.md, and what it keeps in `~/.codex/memories`. Its summary of these is passed over."""
+"""Codex's memory: AGENTS.md, and the files in `~/.codex/memories` except the summary of these."""
 
 from __future__ import annotations
 

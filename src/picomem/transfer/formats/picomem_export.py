@@ -1,4 +1,4 @@
-"""picomem's own export (transfer/export_records.py says what its lines are)."""
+"""picomem's own export; see transfer/export_records.py for the format of its lines."""
 
 from __future__ import annotations
 

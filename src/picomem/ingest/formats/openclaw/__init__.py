@@ -192,7 +192,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _summary(state: State, line: Line, record: Record) -> Sequence[Turn]:
-    """What was written in place of the conversation so far when it had become too long."""
+    """Read the summary that replaced a conversation that had become too long."""
     text, record_id = record.get("summary"), short(record.get("id"))
     text = text if isinstance(text, str) else ""
     at = moment(record.get("timestamp"))

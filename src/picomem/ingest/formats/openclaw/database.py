@@ -5,7 +5,7 @@
     session_windows(session_id, session_key, chat_type, hook_external_content_source, …)
     session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see senders.py
 
-No specification exists; other tables and columns are not looked at. The file is another program's, and is only read
+No specification exists; other tables and columns are not read. The file is another program's, and is only read
 (see host_database.py); what is too long is passed over.
 """
 
@@ -23,7 +23,7 @@ from picomem.ingest.formats.openclaw.senders import SPEAKER, of_session
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
-from picomem.ingest.source import Look, look_at
+from picomem.ingest.source import SourceState, look_at
 from picomem.records.kinds import worst
 
 _PAGE = 200  # records of one statement
@@ -74,15 +74,15 @@ class SessionRecords:
         self.read = 0
         self._database = database
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         """A look whose `file` is another one after the session was rewritten."""
         (last,) = self._database.select("SELECT max(seq) FROM transcript_events WHERE session_id = ?", self.session)[0]
         if last is None:
-            return Look(0, 0, 0)
+            return SourceState(0, 0, 0)
         if not isinstance(last, int) or last < 0:
             raise InvalidInput(f"{self.path} numbers the records of {self.session} in an unknown way.")
         version = f"{look_at(self.path).file} {self._generation()}"
-        return Look(int.from_bytes(blake2b(version.encode(), digest_size=6).digest()), last + 1, 0)
+        return SourceState(int.from_bytes(blake2b(version.encode(), digest_size=6).digest()), last + 1, 0)
 
     def lines(self, offset: int) -> Iterator[Line]:
         while page := self._page(offset):
@@ -172,7 +172,7 @@ class _LeftOut(SessionRecords):
         super().__init__(path, database, "\0")  # no session is called so
         self._count = count
 
-    def look(self) -> Look:
+    def look(self) -> SourceState:
         raise InvalidInput(
             f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or "
             "not plain text; they were not read."

@@ -116,8 +116,8 @@ def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
 
 
 def of_file(path: Path) -> Origin | None:
-    """Whose words stand in a user's place in the transcript at `path`; None where neither its folder nor the list of
-    sessions says it."""
+    """Return whose words stand in a user's place in the transcript at `path`; None where neither its folder nor the
+    list of sessions says it."""
     if path.parts[-5:-2] == _OF_PI:
         return Origin.USER
     session = path.name.partition(".jsonl")[0]

@@ -1,19 +1,18 @@
-"""Consolidation with a generator: it proposes what to keep of a conversation, and the proposals that pass the checks
-are kept.
+"""Runs consolidation with a generator: it proposes what to keep of a conversation, and accepted proposals are stored.
 
-    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → taken →
+    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → check →
     apply (one transaction that writes)
 
 Network calls happen between transactions, never in one. Nothing is written before the answer is complete and checked,
 and only if the session has not changed. So a crash leaves either nothing or all of a run; at most an answer is lost.
 
-A failure of the generator is counted in the session's row, and nothing else happens: the conversation goes on and is
-due again. After `memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model:
-by the extractive generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
+A failure of the generator is only counted in the session's row: the conversation continues and is due again. After
+`memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model: by the extractive
+generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
 
-Transcripts of other programs are taken up in the same way, after the conversations, the latest session first; unasked
-only with `memory.consolidate_transcripts`, and then one part at a time. Nothing stands in for the model there: without
-one, at the day's limit and after a failure they wait.
+Transcripts of other programs are consolidated in the same way, after the conversations, the latest session first. This
+happens automatically only with `memory.consolidate_transcripts`, and then one part at a time. There is no substitute
+for the model: without one, at the daily limit and after a failure, transcripts wait.
 
 The maximum cost of a call is reserved before the call, and the actual cost is settled afterwards. So a process that
 crashes repeatedly during calls also reaches `memory.daily_token_limit`, and two processes cannot both use the remaining
@@ -37,7 +36,7 @@ from picomem.records.spend import Spend
 if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
     from picomem.consolidation.consolidate import Consolidator, PreparedPart
-    from picomem.consolidation.proposal_checks import Taken
+    from picomem.consolidation.proposal_checks import CheckedProposal
     from picomem.consolidation.reconcile import Reconciled
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
@@ -50,7 +49,7 @@ _STOPPING = ("failed", "busy")  # states after which no further session is tried
 class Consolidated:
     """The outcome for a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
     "overtaken" (another process was faster), "busy" (another one is at it), "off" (memory is), "limit" (a transcript
-    waits for the next day) or "no model" (a transcript waits for one). A long conversation is taken up in several
+    waits for the next day) or "no model" (a transcript waits for one). A long conversation is consolidated in several
     `runs`, and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
 
     session: str
@@ -65,11 +64,11 @@ class Consolidated:
 async def consolidate(
     engine: Engine, generator: Generator, session_id: str, *, force: bool = False, dry_run: bool = False
 ) -> Consolidated:
-    """Take up what is due of a session, in as many runs as it needs.
+    """Consolidate the due messages of a session, in as many runs as it needs.
 
-    With `force` all that is new is, and memory need not be enabled: a person asked. With `dry_run` the generator is
-    asked for the first part only and nothing is kept, but what that cost. A failing generator is told in the result,
-    not raised. Raises NotFound, Corrupt and StoreError.
+    `force` consolidates everything new, even if memory is disabled, because the user asked for it. With `dry_run` the
+    generator is asked only for the first part, and only the cost is stored. A failing generator is reported in the
+    result, not raised. Raises NotFound, Corrupt and StoreError.
     """
     from anyio.to_thread import run_sync
 
@@ -94,7 +93,7 @@ async def _consolidate(
     dry_run: bool,
     most_parts: int = 0,
 ) -> Consolidated:
-    """Take up a session from a store of such, in at most so many parts (0: in as many as it needs)."""
+    """Consolidate a session of a store in at most so many parts (0: as many as it needs)."""
     from anyio.to_thread import run_sync
 
     done = Consolidated(session_id)
@@ -140,7 +139,7 @@ async def consolidate_conversations(
     dry_run: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Consolidated]:
-    """What `consolidate_due` does with conversations with PicoBot."""
+    """Consolidate the conversations with PicoBot that are due; a part of `consolidate_due`."""
     from anyio.to_thread import run_sync
 
     if not (force or engine.settings.memory.enabled):
@@ -180,7 +179,7 @@ async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconcil
 
 
 async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:
-    """The transcripts that a person who asks now would have consolidated, the latest first."""
+    """Return the transcripts that a request of a person would consolidate now, the latest first."""
     from anyio.to_thread import run_sync
 
     store = await run_sync(transcript_consolidator, engine)
@@ -253,7 +252,7 @@ async def _kept(
 
     name = generator.name
     try:
-        taken = await _asked(engine, store, generator, ready, done)
+        checked = await _asked(engine, store, generator, ready, done)
     except GeneratorFailed as error:
         done.notes.append(await run_sync(safe_text, engine, str(error)))
         done.failures = ready.part.session.consolidation_failures + 1
@@ -263,13 +262,13 @@ async def _kept(
             done.state = "failed"
             return
         done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
-        taken = None
-    if taken is None and not store.works_without_model and ready.part.has_words:
+        checked = None
+    if checked is None and not store.works_without_model and ready.part.has_words:
         done.state = "limit"
         return
-    if taken is None:
-        name, taken = await run_sync(_without_model, ready)
-    applied = await run_sync(partial(store.apply, ready, taken, name, dry_run=dry_run))
+    if checked is None:
+        name, checked = await run_sync(_without_model, ready)
+    applied = await run_sync(partial(store.apply, ready, checked, name, dry_run=dry_run))
     if applied is None:
         done.state = "overtaken"
         return
@@ -311,8 +310,8 @@ class _RecordedBudget:
 
 async def _asked(
     engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated
-) -> Taken | None:
-    """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
+) -> CheckedProposal | None:
+    """Ask the generator and return the checked proposal; None if it must not be asked, or is the extractive one.
 
     Raises GeneratorFailed.
     """
@@ -333,15 +332,17 @@ async def _asked(
         )
         done.notes += [note] if note not in done.notes else []  # once, of however many parts
         return None
-    return await run_sync(store.taken, ready, proposal)
+    return await run_sync(store.check_proposal, ready, proposal)
 
 
-def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
+def _without_model(ready: PreparedPart) -> tuple[str, CheckedProposal]:
     """The proposal for a part without a model, and the name of its source."""
-    from picomem.consolidation.proposal_checks import taken
+    from picomem.consolidation.proposal_checks import check_proposal
     from picomem.consolidation.timeline_entries import raw
 
     try:
-        return ExtractiveGenerator.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
+        return ExtractiveGenerator.name, check_proposal(
+            extracted(ready.material), ready.part, ready.known, lambda text: text
+        )
     except GeneratorFailed:
         return "raw", raw(ready.part)
