@@ -33,7 +33,6 @@ SERVED = [
 ]
 
 
-@pytest.mark.sqlite_file("compares the rows of two users in the file")
 @pytest.mark.timeout(3_600)
 @pytest.mark.requirement("P8")
 @pytest.mark.reliability("S2")
