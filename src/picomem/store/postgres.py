@@ -260,7 +260,7 @@ class PostgresConnector:
 
     def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
         try:
-            ended = connection.execute("COMMIT")
+            ended = connection.execute("COMMIT", prepare=False)
         except psycopg.OperationalError:
             if not connection.closed:
                 raise
