@@ -31,7 +31,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iter
         fill_memories(connector, "local", COUNT)
     with open_memory(database.named(db), embedder="none") as engine:
         yield engine
-    database.forget()
+    database.forget(db.parent)
 
 
 @pytest.mark.requirement("O9")
