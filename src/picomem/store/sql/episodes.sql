@@ -174,9 +174,9 @@ ON CONFLICT (user_id) DO UPDATE SET memories = coalesce(holdings.memories, 0) + 
 -- name: memory_counts
 -- Those in the table, then those that were counted as they were written.
 SELECT count(*), count(*) FILTER (WHERE known_to IS NULL),
-    coalesce((SELECT memories FROM holdings WHERE user_id = :user), 0),
-    coalesce((SELECT believed FROM holdings WHERE user_id = :user), 0)
-FROM memories WHERE user_id = :user
+    coalesce((SELECT h.memories FROM holdings AS h WHERE h.user_id = :user), 0),
+    coalesce((SELECT h.believed FROM holdings AS h WHERE h.user_id = :user), 0)
+FROM memories AS m WHERE m.user_id = :user
 
 -- name: recount_memories
 INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)
