@@ -56,18 +56,6 @@ def test_a_statement_that_moved_on_is_superseded_with_the_signals_as_the_reason(
     assert done.reason in [change.reason for change in engine.why(done.memory.key).changes]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("备份保留九十天", "备份只存 90 天"),
-        ("缓存保留二十分钟", "缓存只留 20 分钟"),
-    ],
-)
-def test_a_number_written_in_another_way_is_the_same_statement(engine: Engine, old: str, new: str) -> None:
-    engine.remember(old)
-    assert engine.remember(new).decision == "merge"
-
-
 def test_statements_about_different_things_both_stay(engine: Engine) -> None:
     engine.remember("Anna keeps the keys of the boat house")
     engine.remember("Piet moved to the flat above the bakery")

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 from picomem.memory.likeness import Relation, compare, words
 from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.models.static_words import Lexicon
-from picomem.text.terms import STOP_WORDS, is_cjk, terms, worded_terms
-from picomem.text.written_numbers import numbers_in
+from picomem.text.terms import STOP_WORDS, is_cjk, terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +65,15 @@ _PAST = r"\b(?:was|were|had|used to|did|before|previously|last (?:year|month|wee
 _FUTURE = r"\b(?:will|going to|plans?|wants?|hopes?|might|next|soon|considering|thinking)\b|将|打算|计划|想|准备|下"
 _PRONOUN = r"^(?:it|it's|its|they|he|she|his|her|their|this|that|these|those|there)\b|^(?:它|他|她|这|那|其)"
 _NUMBER = r"\d+(?:[.,:]\d+)*"
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, both in enumerate(
+        "zero 零|one 一|two 二|three 三|four 四|five 五|six 六|seven 七|eight 八|nine 九|ten 十|eleven 十一|twelve 十二".split(
+            "|"
+        )
+    )
+    for word in both.split()
+}
 _CATEGORIES: tuple[tuple[str, str], ...] = (
     ("weekday", r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|\b(?:lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b|\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)s?\b|[月火水木金土日]曜"),
     ("month", r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter)\b|[一二三四五六七八九十]+月|\d+月|\b(?:januar|februar|märz|mai|juni|juli|oktober|dezember|enero|marzo|abril|mayo|junio|julio|agosto|octubre|janvier|février|mars|avril|juin|juillet|août)\b"),
@@ -127,7 +134,6 @@ def leaves_behind(observed: Observed) -> bool:
 
 
 _LEAVES_BEHIND = "the newer leaves behind what the older names"
-_LITTLE = 0.75  # beside a middling word: “uses”, “is done with”, “has”
 _ONE_PART = "one part stands in another's place"
 _OTHER_VALUES = (
     "the numbers differ",
@@ -184,7 +190,7 @@ def _of_change(signals: dict[str, float], old: str, new: str) -> None:
 
 def _of_values(signals: dict[str, float], old: str, new: str) -> None:
     """Numbers, names and words of one category that stand opposite each other."""
-    numbers, others = numbers_in(old), numbers_in(new)
+    numbers, others = _numbers(old), _numbers(new)
     if numbers and others:
         signals["both have numbers"] = 1.0
         signals["the numbers are the same"] = float(numbers == others)
@@ -260,10 +266,6 @@ def _of_meaning(signals: dict[str, float], old: str, new: str, gone: list[str], 
 
     one, other = _embedder().embed([old, new])
     signals["near in meaning"] = float(one @ other)
-    if (gone or came) and not is_cjk(old + new):
-        written = worded_terms(old) | worded_terms(new)
-        most = max(_lexicon.says(written.get(term, term)) for term in [*gone, *came])
-        signals["what differs says little"] = float(most < _LITTLE)
     if not gone or not came:
         return
     left = np.stack([_vector(word) for word in gone[:12]])
@@ -391,6 +393,16 @@ def _denials(text: str) -> int:
     return len(_pattern(_NEGATION).findall(text))
 
 
+def _numbers(text: str) -> frozenset[str]:
+    numbers = set(re.findall(_NUMBER, text))
+    for word in re.findall(r"[a-z]+|[零一二三四五六七八九十两]+", text.casefold()):
+        if word in _NUMBER_WORDS:
+            numbers.add(_NUMBER_WORDS[word])
+        elif re.fullmatch(r"[零一二三四五六七八九十两]+", word):
+            numbers.add(word)
+    return frozenset(numbers)
+
+
 def _units(text: str) -> frozenset[str]:
     """The words behind numbers."""
     folded = text.casefold()
@@ -449,9 +461,6 @@ def _content(text: str) -> list[str]:
             char for char in re.findall(r"[\u3040-\u30ff\u3400-\u9fff]", text) if char not in "用户的是了在和我们"
         ]
     return content
-
-
-_lexicon = Lexicon()
 
 
 @cache

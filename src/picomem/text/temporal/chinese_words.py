@@ -13,7 +13,6 @@ FOLD = str.maketrans(
     "周礼个号这两后来岁节从间几过国庆圣诞钟头时点开阴阳劳动儿妇师亲万刚历腊0123456789:/.-",
 )
 DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "俩": 2}
-_PLACES = {"十": 10, "百": 100, "千": 1_000}
 _NUM = r"(?:\d{1,7}|[零〇一二两俩三四五六七八九十百]{1,5})"
 _FEW = r"(?:好几|几十|十几|几|数|若干)"
 _UNIT = r"(?:个?小时|个?钟头|分钟|天|日|个?星期|个?礼拜|周|个?月|个?季度|年)"
@@ -100,19 +99,16 @@ def read_amount(groups: dict[str, str | None]) -> tuple[float, float]:
 
 
 def read_number(text: str) -> int:
-    """“12”, “十二”, “二〇二三”, “一百二十”, “三千五百”, “两万” as a number."""
+    """“12”, “十二”, “二〇二三”, “一百二十” as a number."""
     if text.isdecimal():
         return int(text)
-    if not any(char in _PLACES or char == "万" for char in text):
+    if "十" not in text and "百" not in text:
         return int("".join(str(DIGITS[char]) for char in text))
-    total = section = digit = 0
+    total = digit = 0
     for char in text:
-        if char == "万":
-            total += (section + digit or 1) * 10_000
-            section = digit = 0
-        elif char in _PLACES:
-            section += (digit or 1) * _PLACES[char]
+        if char in "十百":
+            total += (digit or 1) * (10 if char == "十" else 100)
             digit = 0
         else:
             digit = DIGITS[char]
-    return total + section + digit
+    return total + digit
