@@ -109,19 +109,22 @@ class _WatchedOpens:
             return
         name = os.path.abspath(os.fsdecode(arguments[0]))
         live = {f"{path}{end}" for path in open_databases() for end in ("", "-wal", "-shm", "-journal")}
-        if name in live and _is_opened_by_picomem():
+        if name in live and _is_opened_by_picomem(is_relative=not os.path.isabs(arguments[0])):
             self.names.append(name)
 
 
-def _is_opened_by_picomem() -> bool:
-    """Whether the code that opens a file is picomem's and not a test's; the standard library is passed over."""
+def _is_opened_by_picomem(*, is_relative: bool) -> bool:
+    """Whether the code that opens a file is picomem's and not a test's; the standard library is passed over.
+
+    A relative path of `safe_opening` is one below a folder of notes, and not below the working directory.
+    """
     frame = sys._getframe(2)
     while frame is not None:
         file = Path(frame.f_code.co_filename)
         if TESTS in file.parents:
             return False
         if SOURCES in file.parents:
-            return True
+            return not (is_relative and file.name == "safe_opening.py")
         frame = frame.f_back
     return False
 

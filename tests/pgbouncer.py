@@ -54,6 +54,8 @@ def _folder() -> Path:
     lines = ["[databases]", f"* = host={shared_folder()}", "[pgbouncer]"]
     lines += [f"{name} = {value}" for name, value in settings.items()]
     (folder / "pgbouncer.ini").write_text("\n".join([*lines, ""]))
+    for file in folder.iterdir():
+        file.chmod(0o644)  # whatever the umask is: the pool may run as another user
     pool = subprocess.Popen(
         [command, "--quiet", str(folder / "pgbouncer.ini")], stderr=subprocess.DEVNULL, **server_owner()
     )

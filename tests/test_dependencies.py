@@ -24,7 +24,8 @@ OPTIONAL = {
     "fastembed": ("models/fastembed_embedder.py",),
     "tui": ("tui", "cli/terminal_interface.py"),
     "postgres": tuple(
-        f"store/postgres{part}.py" for part in ("", "_errors", "_maintenance", "_schema", "_transaction", "_values")
+        f"store/postgres{part}.py"
+        for part in ("", "_commit", "_errors", "_maintenance", "_schema", "_transaction", "_values")
     ),
     "server": (
         "cli/serve.py",

@@ -191,7 +191,7 @@ def test_sessions_are_listed_by_their_last_activity_a_page_at_a_time(log: Sessio
     assert [count for _, count in first.sessions] == [2, 0]
     assert [session.id for session, _ in log.page(channel="tui").sessions] == [made[3].id, made[1].id]
     for wrong in ("x", "5", "５:a"):
-        with pytest.raises(InvalidInput, match="no cursor"):
+        with pytest.raises(InvalidInput, match="not a cursor"):
             log.page(cursor=wrong)
 
 

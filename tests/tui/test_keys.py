@@ -17,6 +17,7 @@ from picomem.tui.key_help import KeyHelp
 from picomem.tui.memories_screen import MemoriesScreen
 from picomem.tui.memory_actions import MemoryActions
 from picomem.tui.result_screen import ResultScreen
+from picomem.tui.review_screen import ReviewScreen
 from picomem.tui.search_screen import SearchScreen
 from picomem.tui.sessions_screen import SessionsScreen
 from picomem.tui.status_screen import StatusScreen
@@ -25,7 +26,7 @@ from picomem.tui.typed_text import MessageField
 
 OWNERS = (
     ChatScreen, ConfirmDialog, DetailPane, DetailScreen, EditDialog, EntryList, KeyHelp, MemoriesScreen, MemoryActions,
-    MessageField, ResultScreen, SearchScreen, SessionsScreen, StatusScreen, TerminalApp,
+    MessageField, ResultScreen, ReviewScreen, SearchScreen, SessionsScreen, StatusScreen, TerminalApp,
 )  # fmt: skip
 PAGE = Path(__file__).parents[2] / "docs" / "tui.md"
 _SHOWN = {
