@@ -1,10 +1,8 @@
 -- What PostgreSQL has besides the tables of the store.
 
 -- A row for each user. Each write changes it, so two writers of one user take turns; a write for everyone locks the table.
--- `writes` are the tokens of the last writes (postgres_commit.py).
 CREATE TABLE user_locks (
-    user_id  TEXT      NOT NULL,
-    writes   bigint[]  NOT NULL,
+    user_id  TEXT  NOT NULL,
     PRIMARY KEY (user_id)
 ) STRICT;
 
