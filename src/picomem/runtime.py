@@ -72,7 +72,7 @@ class Runtime:
         return caller_of(self._resources, credential)
 
     def is_sign_in_code(self, code: str) -> bool:
-        """Whether a code would open a session of the web page now."""
+        """Return whether a code would open a session of the web page now."""
         from picomem.engine.authorization import is_sign_in_code
 
         return is_sign_in_code(self._resources, code)

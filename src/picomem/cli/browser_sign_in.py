@@ -24,7 +24,7 @@ _LEADING_PAGE = """<!doctype html>
 
 
 def prints_links(chosen: argparse.Namespace) -> bool:
-    """Whether stdout is for a person's eyes, or for a program that asked for the link, and no log."""
+    """Return whether stdout is for a person's eyes, or for a program that asked for the link, and no log."""
     return chosen.json or sys.stdout.isatty()
 
 

@@ -139,7 +139,7 @@ def make_sign_in_code(engine: Engine, permissions: frozenset[str]) -> str:
 
 
 def is_sign_in_code(resources: Resources, code: str) -> bool:
-    """Whether a code would open a session now."""
+    """Return whether a code would open a session now."""
     scope = _scope_of(code)
     if scope is None:
         return False

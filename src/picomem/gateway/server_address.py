@@ -155,9 +155,9 @@ def _proves_itself(address: ServerAddress) -> bool:
     try:
         connection.request("GET", f"{PROOF}?challenge={challenge}")
         answer = connection.getresponse()
-        proof = json.loads(answer.read(_MOST_BYTES))["proof"]
+        proof = str(json.loads(answer.read(_MOST_BYTES))["proof"])
         return answer.status == 200 and hmac.compare_digest(proof.encode(), address.proof(challenge).encode())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, HTTPException):
+    except (OSError, ValueError, KeyError, TypeError, HTTPException):
         return False
     finally:
         connection.close()

@@ -46,5 +46,5 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
 
 
 def usefulness(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """How much speaks for a hit with these signals: a logit."""
+    """Return how much speaks for a hit with these signals: a logit."""
     return weights["bias"] + sum(weights[name] * value for name, value in signals.items())

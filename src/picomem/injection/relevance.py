@@ -73,7 +73,7 @@ def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[
 
 
 def _missing_names(prompt: str, hits: Sequence[Hit], answer: Answer) -> int:
-    """How many names of a prompt none of the hits holds; that of their project need not be said."""
+    """Return how many names of a prompt none of the hits holds; that of their project need not be said."""
     names = {name.lower() for name in re.findall(_NAME, prompt[:_LONG])}
     told = " ".join([*(hit.text for hit in hits), *{hit.project for hit in answer.hits}]).lower()
     return sum(name not in told for name in names)

@@ -83,7 +83,7 @@ class _LaidOut(NamedTuple):
 
 
 def entry_limit(budget: int) -> int:
-    """How many entries of a section a page can hold: each has at least five tokens."""
+    """Return how many entries of a section a page can hold: each has at least five tokens."""
     return budget // 5
 
 
@@ -181,7 +181,7 @@ class SectionRule(NamedTuple):
     other_kinds: tuple[Kind, ...]
 
     def takes(self, memory: Memory) -> bool:
-        """Whether a memory stands in it."""
+        """Return whether a memory stands in it."""
         return self.least <= memory.importance < self.below and memory.kind not in self.other_kinds
 
 

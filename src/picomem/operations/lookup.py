@@ -67,7 +67,7 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 
 
 def _place_of(last: ListPlace) -> Place:
-    """Where a memory stands in the list, the most important first."""
+    """Return where a memory stands in the list, the most important first."""
     return (not last.pinned, -last.importance, -last.known_from, last.key, last.id, last.version)
 
 

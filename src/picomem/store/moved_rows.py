@@ -65,7 +65,7 @@ def tables() -> tuple[UserTable, ...]:
 
 
 def counts(tx: Transaction, scope: Scope) -> dict[str, int]:
-    """How many rows of a user there are, by table; tables without any are left out."""
+    """Return how many rows of a user there are, by table; tables without any are left out."""
     counted = {
         table.name: int(table_rows(tx).rows_of(table.count_rows(), {"user": scope.user})[0][0]) for table in tables()
     }
@@ -73,7 +73,7 @@ def counts(tx: Transaction, scope: Scope) -> dict[str, int]:
 
 
 def has_any(tx: Transaction, scope: Scope) -> bool:
-    """Whether a user has rows in any table."""
+    """Return whether a user has rows in any table."""
     return any(next(_pages(tx, scope, table), ()) for table in tables())
 
 
@@ -161,5 +161,5 @@ def _shifted(table: UserTable, row: Row, shift: int) -> Row:
 
 
 def _is_of_a_move(table: UserTable, row: Row) -> bool:
-    """Whether a row is the mark of a move itself, which each store has for its own."""
+    """Return whether a row is the mark of a move itself, which each store has for its own."""
     return table.name == _MARKS and row[table.columns.index("name")] == user_entries.MOVED

@@ -84,7 +84,7 @@ def _version(connection: psycopg.Connection) -> int:
 
 
 def _partitions(connection: psycopg.Connection) -> int:
-    """How many partitions the tables have, whatever the settings say by now."""
+    """Return how many partitions the tables have, whatever the settings say by now."""
     counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
     (count,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
     return int(count)

@@ -36,7 +36,7 @@ class StoreIdentity:
         self._was_in_file = self._is_in_file()
 
     def is_lost(self, look: Callable[[], apsw.Connection]) -> bool:
-        """Whether the file holds another store; `look` opens it anew. Raises apsw.Error, or Corrupt.
+        """Return whether the file holds another store; `look` opens it anew. Raises apsw.Error, or Corrupt.
 
         Where the whole file was written anew, the page is another one, which may stand in the log alone until it is
         merged. As long as it does, nobody can tell.

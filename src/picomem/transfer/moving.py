@@ -22,7 +22,7 @@ from picomem.records.scope import Scope
 from picomem.store import doc_numbers, meta, moved_rows, user_entries, users
 from picomem.store.connector import Connector, Transaction
 
-Fate = Literal["movable", "moved", "moved before", "changed since", "not empty"]
+MoveState = Literal["movable", "moved", "moved before", "changed since", "not empty"]
 MoveProgress = Callable[[int, int, str], None]  # rows done, of how many, and whose
 
 
@@ -36,7 +36,7 @@ class MovedUser:
     """
 
     user: str
-    state: Fate
+    state: MoveState
     rows: int
     moved_at: str = ""
     damaged: int = 0
@@ -68,7 +68,7 @@ class MovePlan:
     is_of_one: bool
 
     def rows_of(self, scope: Scope) -> int:
-        """How many rows a user has."""
+        """Return how many rows a user has."""
         return sum(self.users[scope].values())
 
     def tables(self) -> dict[str, int]:
@@ -192,7 +192,7 @@ def _moved(
         if at := _moved_at(tx, scope):
             shift = moved_rows.shift_between(before, tx, scope)
             compared = moved_rows.compare(before, tx, scope, shift, tell)
-            state: Fate = "changed since" if compared.differs_in else "moved before"
+            state: MoveState = "changed since" if compared.differs_in else "moved before"
             return MovedUser(user=scope.user, state=state, rows=rows, moved_at=at, damaged=compared.damaged)
         if moved_rows.has_any(tx, scope):
             return MovedUser(user=scope.user, state="not empty", rows=rows)
