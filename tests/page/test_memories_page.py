@@ -27,6 +27,7 @@ def test_a_story_by_keyboard_alone(pages: Served) -> None:
         press("g")
         press("m")
         expect(page.locator("#list tr[data-item]")).to_have_count(6)
+        page.wait_for_load_state()  # the list is there before the script that moves in it
         for _ in range(2):
             press("j")
         second = page.locator("tr[data-item]").nth(1)
