@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, tee
 
 from picomem.errors import Corrupt
@@ -13,11 +13,11 @@ from picomem.recall.hits import episode_hit, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Fusion, Signals
-from picomem.recall.speaker import called_only, groups, meant, names
+from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
-from picomem.records.episode import Transcript
+from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
@@ -39,12 +39,13 @@ def episode_hits(looking: Looking) -> list[Hit]:
     inside = inside_of(looking, window) if window else {}
     events = events_inside(looking, window) if window else {}
     places = _places(looking, words, near, window, inside, events)
-    spoken = {(place.transcript, place.role) for place in places.values()}
+    speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
     heard = [term for term in looking.question.terms if words.weights.get(term)]
-    if only_called := called_only(spoken, heard):
+    if only_called := called_only(speakers, heard):
         words.drop(only_called)
         places = _places(looking, words, near, window, inside, events)
-    own = meant({place.role for place in places.values()}, looking.question.of_asker, looking.question.terms)
+        speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
+    own = meant(set().union(*speakers.values()), looking.question.of_asker, looking.question.terms)
     signals = _signals(looking, words, places, own)
     # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
     if window and not (window.hard and looking.question.terms):
@@ -55,12 +56,33 @@ def episode_hits(looking: Looking) -> list[Hit]:
     ranked = shares(fusion.scores, signals, words)
     if not (window and window.hard):
         ranked = (entry for entry in ranked if _has_reason(entry[0], signals))
-    ranked, again = tee(_weighed(looking, ranked, places, window))
-    hits = _handed_out(looking, ranked, signals, words, fusion)
+    # One time or session may be asked for, and all of it wanted; several people seldom say the same.
+    is_spread = not (window and window.weight == 1.0)
+    records = _Records(looking)
+    ranked, again = tee(_weighed(looking, ranked, places, records, groups(speakers) if is_spread else None))
+    hits = _handed_out(looking, ranked, signals, words, fusion, records)
     if hits:  # the best may be held back for its origin
         best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
         looking.weigh(best, signals, words, named=names(own))
     return hits
+
+
+class _Records:
+    """The episodes that were read for one question, each read once."""
+
+    def __init__(self, looking: Looking) -> None:
+        self._looking = looking
+        self._by_doc: dict[int, Episode | None] = {}
+
+    def read(self, docs: Sequence[int]) -> dict[int, Episode]:
+        """The episodes of these numbers, without the damaged ones, which are noted."""
+        known, looking = self._by_doc, self._looking
+        new = [doc for doc in docs if doc not in known]
+        if new:
+            known.update(dict.fromkeys(new))
+            read = episodes.by_docs(looking.tx, looking.scope, new, looking.damaged)
+            known.update((episode.doc, episode) for episode in read)
+        return {doc: episode for doc in docs if (episode := known[doc]) is not None}
 
 
 def _places(
@@ -125,17 +147,19 @@ def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlac
 
 
 def _handed_out(
-    looking: Looking, ranked: Iterator[tuple[int, float]], signals: Signals, words: WordMatches, fusion: Fusion
+    looking: Looking,
+    ranked: Iterator[tuple[int, float]],
+    signals: Signals,
+    words: WordMatches,
+    fusion: Fusion,
+    read: _Records,
 ) -> list[Hit]:
     """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
     damaged: set[str] = set()
     while some := list(islice(ranked, max(looking.wanted.limit, 8))):
-        records = {
-            episode.doc: episode
-            for episode in episodes.by_docs(looking.tx, looking.scope, [doc for doc, _ in some], looking.damaged)
-        }
+        records = read.read([doc for doc, _ in some])
         events = episode_events.of_docs(looking.tx, looking.scope, records)
         for doc, share in some:
             episode = records.get(doc)
@@ -166,18 +190,20 @@ def _weighed(
     looking: Looking,
     ranked: Iterator[tuple[int, float]],
     places: dict[int, EpisodePlace],
-    window: TimeWindow | None,
+    read: _Records,
+    of_groups: Collection[str] | None,
 ) -> Iterator[tuple[int, float]]:
     """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
-    parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already."""
+    parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already, unless
+    `of_groups` has the session, or is None."""
     first = list(islice(ranked, max(_WEIGHED, looking.wanted.limit)))
     short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
     weights: dict[int, float] = {}
     if short:
         asked = frozenset(looking.question.terms)
-        for episode in episodes.by_docs(looking.tx, looking.scope, short, looking.damaged):
+        for doc, episode in read.read(short).items():
             text = episode.summary or episode.preview or episode.actions
-            weights[episode.doc] = substance(text, asked, by_agent=episode.role == "assistant")
+            weights[doc] = substance(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
@@ -185,8 +211,7 @@ def _weighed(
         turns.add(turn)
     weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
     weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
-    if not (window and window.weight == 1.0):  # else one time or session is asked for, and all of it may be wanted
-        of_groups = groups((place.transcript, place.role) for place in places.values())
+    if of_groups is not None:
         weighed = rank.spread(weighed, places, of_groups)
     yield from weighed
     least = weighed[-1][1] if weighed else 0.0
