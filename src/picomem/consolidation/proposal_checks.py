@@ -37,7 +37,7 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.policy.pasted import pasted_words
+from picomem.policy.pasted_text import pasted_words
 from picomem.policy.requests import kind_of
 from picomem.policy.stated import Grounds, content_words
 from picomem.records.kinds import Kind, Origin
