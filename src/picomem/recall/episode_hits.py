@@ -10,11 +10,11 @@ from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import episode_hit, why
+from picomem.recall.informativeness import informativeness
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
-from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import Episode, Transcript
@@ -203,7 +203,7 @@ def _weighed(
         asked = frozenset(looking.question.terms)
         for doc, episode in read.read(short).items():
             text = episode.summary or episode.preview or episode.actions
-            weights[doc] = substance(text, asked, by_agent=episode.role == "assistant")
+            weights[doc] = informativeness(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
