@@ -1,6 +1,6 @@
 """Recall: a question in, budgeted hits out. Reads, and hands to the pure parts what they decide on.
 
-    question.parse → looking: words.match_words, meaning.nearest → filters → rank → hits → budget
+    question.parse → looking: words.match_words, vectors.nearest → filters → rank → hits → budget
 
 What is found among memories stands in memory_hits.py, what among episodes in episode_hits.py.
 """
@@ -21,7 +21,7 @@ from picomem.recall.legs import Looking
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
-from picomem.recall.vector_search import MeaningLeg
+from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
@@ -43,26 +43,26 @@ class Recall:
         self,
         connector: Connector,
         redactor: Callable[[], Redactor],
-        meaning: MeaningLeg | None,
+        vectors: VectorSearch | None,
         zone: tzinfo,
         lexicon: Lexicon | None = None,
         weights: Weights = WEIGHTS,
-        without_meaning: str = "off",
+        without_vectors: str = "off",
     ) -> None:
-        """`without_meaning` is what the legs by vector are said to be where there is no `meaning`."""
+        """`without_vectors` is what the legs by vector are said to be where there are no `vectors`."""
         self._connector = connector
         self._redactor = redactor
-        self._meaning = meaning
+        self._vectors = vectors
         self._zone = zone
         self._lexicon = lexicon
         self._weights = weights
-        self._without_meaning = without_meaning
+        self._without_vectors = without_vectors
 
     def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
         question = parse(text, now, self._zone)
         with self._connector.read() as tx:
             looking = Looking(
-                tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights, self._without_meaning
+                tx, scope, question, wanted, now, self._vectors, self._lexicon, self._weights, self._without_vectors
             )
             ranked = memory_hits(looking) if wanted.filters.include_memories else []
             ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
