@@ -1,6 +1,6 @@
-"""A question on its way through the legs: what all of them share, and what becomes of each.
+"""The state of recall for one question: what the legs (the searches that recall combines) share, and their results.
 
-Recall never fails because one leg failed: each leg is tried by itself, and `legs` says what became of it.
+Recall never fails because one leg failed: an error of a leg is only recorded, in `legs`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
 
 @dataclass(slots=True)
-class Looking:
-    """One question, as it is looked up in one snapshot of a store."""
+class RecallState:
+    """What recall knows of one question, in one snapshot of a store."""
 
     tx: Transaction
     scope: Scope
