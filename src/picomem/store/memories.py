@@ -63,6 +63,16 @@ class ListFilter(NamedTuple):
     project: str = ""
 
 
+class ListQuery(NamedTuple):
+    """The page of a list that is asked for: of what is believed and true now, or `archived`, of what is no longer
+    believed and of what has expired and waits to be archived; the page begins behind `after`."""
+
+    filter: ListFilter
+    after: ListPlace | None
+    limit: int
+    archived: bool = False
+
+
 class Undecided(NamedTuple):
     """A memory that may wait for a person's decision, without its words."""
 
@@ -259,35 +269,19 @@ def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | Non
     return _within(tx, scope, rows, damaged)
 
 
-def listed(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    damaged: list[str],
-) -> ListedPage:
-    """A page of what is believed and true now, behind a place. `damaged` gets the damaged rows of this page."""
-    (page,) = _listed_pages(tx, scope, now, wanted, after, limit, (_BELIEVED,))
-    return ListedPage(_within(tx, scope, page.rows, damaged), page.last, page.behind)
-
-
-def listed_archived(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    damaged: list[str],
-) -> ListedPage:
-    """The same of what is believed no longer, and of what has expired and waits to be archived."""
-    pages = _listed_pages(tx, scope, now, wanted, after, limit, (_ARCHIVED, _EXPIRED))
+def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged: list[str]) -> ListedPage:
+    """A page of a list of memories; `damaged` gets the damaged rows of this page."""
+    lists = (_ARCHIVED, _EXPIRED) if query.archived else (_BELIEVED,)
+    values: dict[str, object] = {
+        **_reader(scope, now),
+        **query.filter._asdict(),
+        "tag_in_json": json.dumps(query.filter.tag, ensure_ascii=False),
+    }
+    pages = [_rows_of_page(tx, values, query, statements) for statements in lists]
     rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
-    behind = sum(page.behind for page in pages) + len(rows[limit:])
-    last = _list_place(rows[:limit][-1]) if rows else None
-    return ListedPage(_within(tx, scope, rows[:limit], damaged), last, behind)
+    behind = sum(page.behind for page in pages) + len(rows[query.limit :])
+    rows = rows[: query.limit]
+    return ListedPage(_within(tx, scope, rows, damaged), _list_place(rows[-1]) if rows else None, behind)
 
 
 class _List(NamedTuple):
@@ -304,34 +298,16 @@ _EXPIRED = _List("listed_expired", "count_listed_expired")
 
 class _RowsOfPage(NamedTuple):
     rows: list[Row]
-    last: ListPlace | None
     behind: int
 
 
-def _listed_pages(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    lists: Sequence[_List],
-) -> list[_RowsOfPage]:
-    """Read a page of each of the lists, from the same place on."""
-    values: dict[str, object] = {
-        **_reader(scope, now),
-        **wanted._asdict(),
-        "tag_in_json": json.dumps(wanted.tag, ensure_ascii=False),
-    }
-    pages: list[_RowsOfPage] = []
-    for page, rest in lists:
-        rows = sql(tx).all(page, **values, **_values(after or _BEFORE_ALL), limit=limit)
-        last = _list_place(rows[-1]) if rows else None
-        counted = None
-        if last is not None and len(rows) == limit:
-            counted = sql(tx).one(rest, **values, **_values(last), limit=_MOST)
-        pages.append(_RowsOfPage(rows, last, int(counted[0]) if counted else 0))
-    return pages
+def _rows_of_page(tx: Transaction, values: dict[str, object], query: ListQuery, statements: _List) -> _RowsOfPage:
+    """Read the rows of a page of one list, and count those behind it."""
+    rows = sql(tx).all(statements.page, **values, **_values(query.after or _BEFORE_ALL), limit=query.limit)
+    if len(rows) < query.limit or not rows:
+        return _RowsOfPage(rows, 0)
+    counted = sql(tx).one(statements.rest, **values, **_values(_list_place(rows[-1])), limit=_MOST)
+    return _RowsOfPage(rows, int(counted[0]) if counted else 0)
 
 
 def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
