@@ -17,7 +17,6 @@ from picomem.store.connector import Transaction
 from picomem.store.memories import EntryPlace
 from picomem.version import __version__
 
-
 _KINDS = frozenset(kind.value for kind in Kind)
 _FIRST = 64  # entries of a section that are read at first: a page of the usual budget has no room for as many
 
@@ -43,7 +42,8 @@ class IndexMaterial(NamedTuple):
     def first(self, tx: Transaction, scope: Scope, limit: int, beyond: int = 0) -> tuple[list[Memory], list[str]]:
         """Read the first `limit` entries of each section, and the first `limit + beyond` of all; and which of them are
         damaged."""
-        damaged = [f"{kind} {number}" for kind in self.counts if kind not in _KINDS for number in range(self.counts[kind])]
+        unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
+        damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
         overall = sorted(place for section in self.sections for place in section)[: limit + beyond]
         places = [place for section in self.sections for place in section[:limit]]
         read = memories.entries(tx, scope, [*places, *overall], damaged)

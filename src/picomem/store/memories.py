@@ -81,7 +81,7 @@ class EntryLimit(NamedTuple):
 
 
 class EntryPlace(NamedTuple):
-    """The place of a memory in its section of the index page, where lower values come first, and which version it is."""
+    """The place of a version of a memory in its section of the index page: lower values come first."""
 
     is_unpinned: int
     unimportance: float
