@@ -177,6 +177,13 @@ def index_account(engine: Engine, scope: Scope, budget: int | None, omitted: int
     return index_account(engine._context, scope, budget, omitted)
 
 
+def keys_of(engine: Engine, ids: Iterable[str]) -> dict[str, str]:
+    """The keys of memories by their ids, of those that are there and whole."""
+    with engine._context.connector.read() as tx:
+        keys = {id_: memories.key_of(tx, engine.scope, id_, []) for id_ in ids}
+    return {id_: key for id_, key in keys.items() if key}
+
+
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
     """The sessions that hits come from, with their titles, dates and files, for people to read."""
     from picomem.recall.hit_sessions import hit_sessions

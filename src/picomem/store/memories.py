@@ -76,11 +76,24 @@ class Undecided(NamedTuple):
 
 
 class EntryLimit(NamedTuple):
-    """Which memories stand in a section of the index page: of an importance in [least, below), but for some kinds."""
+    """Which memories stand in a section of the index page: of some kinds, and of an importance in [least, below)."""
 
+    kinds: tuple[Kind, ...]
     least: float
     below: float
-    other_kinds: tuple[Kind, ...] = ()
+
+
+class EntryPlace(NamedTuple):
+    """The place of a version of a memory in its section of the index page: lower values come first."""
+
+    is_unpinned: int
+    unimportance: float
+    is_of_agent: int
+    age: int
+    key: str
+    id: str
+    version: int
+    doc: int
 
 
 class ListedPage(NamedTuple):
@@ -328,28 +341,29 @@ def believed(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -
 
 
 def best_entries(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    sections: Iterable[EntryLimit],
-    limit: int,
-    but: Collection[str],
-    damaged: list[str],
-) -> list[Memory]:
-    """Return the first `limit` memories of each section of the index page, unordered, without the ids in `but`.
-    Damaged rows are left out and put on `damaged`, and so are placeholders of rows that are lost."""
-    docs: set[int] = set()
-    for section in sections:
-        rows = sql(tx).all(
+    tx: Transaction, scope: Scope, now: Micros, section: EntryLimit, limit: int, but: Collection[str]
+) -> list[EntryPlace]:
+    """Return the places of the first `limit` memories of a section of the index page, in order, without the ids in
+    `but`. The index alone is read."""
+    places = [
+        EntryPlace(*row)
+        for kind in section.kinds
+        for row in sql(tx).all(
             "best_entries",
             **_reader(scope, now),
+            kind=kind.value,
             least=section.least,
             below=section.below,
-            other_kinds=json.dumps(section.other_kinds),
             limit=limit + len(but),
         )
-        docs |= set([int(doc) for id_, doc in rows if id_ not in but][:limit])
-    return _within(tx, scope, _by_docs(tx, scope, sorted(docs)), damaged)
+    ]
+    return sorted(place for place in places if place.id not in but)[:limit]
+
+
+def entries(tx: Transaction, scope: Scope, places: Iterable[EntryPlace], damaged: list[str]) -> list[Memory]:
+    """Return the memories at these places, unordered. Damaged rows are left out and put on `damaged`, and so are
+    placeholders of rows that are lost."""
+    return _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
 
 
 def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:

@@ -100,6 +100,7 @@ STEPS = (
     Step(("0017",)),
     Step(("0018",)),
     Step(("0019",), postgres=("postgres_0019",)),
+    Step(("0020",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it
