@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from picomem.light_dataclass import replace
-from picomem.models.classifier import Judged, load
+from picomem.models.classifier import Judged, Observed, load
 from picomem.policy.requests import Candidate, find_requests, kind_of, own_sentences, statement
 from picomem.policy.sentence_signals import observe
 from picomem.records.kinds import Kind
@@ -41,7 +41,11 @@ _LEANS = (
 
 def judge_sentence(sentence: str) -> Judged:
     """Return the probability that a sentence is durable."""
-    return load("durable").judge(observe(sentence), "durable")
+    return _judged(observe(sentence))
+
+
+def _judged(observed: Observed) -> Judged:
+    return load("durable").judge(observed, "durable")
 
 
 def find_durable(text: str) -> list[Candidate]:
@@ -60,9 +64,10 @@ def find_durable(text: str) -> list[Candidate]:
     for start, end, said in own_sentences(text):
         if any(start < last and first < end for first, last in taken) or not _can_stand(said):
             continue
-        judged = judge_sentence(said)
+        observed = observe(said)
+        judged = _judged(observed)
         share = judged.shares["durable"]
-        if share < LEAST or _is_order_for_now(said):
+        if share < LEAST or _is_order_for_now(observed):
             continue
         if kept and kept[-1].end >= start - 2 and re.match(_LEANS, said):
             # It leans on the sentence before, so the two are one statement.
@@ -90,10 +95,9 @@ def find_durable(text: str) -> list[Candidate]:
     return sorted([*requests, *kept], key=lambda candidate: candidate.start)
 
 
-def _is_order_for_now(said: str) -> bool:
+def _is_order_for_now(observed: Observed) -> bool:
     """Return whether a sentence orders one piece of work ("Websearch how …") and sets no rule."""
-    signals = observe(said).signals
-    return "begins with an order" in signals and "is a standing order" not in signals
+    return "begins with an order" in observed.signals and "is a standing order" not in observed.signals
 
 
 def _can_stand(said: str) -> bool:

@@ -179,18 +179,18 @@ class _Utf8View:
         self._sums: list[int] = []
 
     def matches(self, pattern: str) -> Iterator[Groups]:
-        found = self._scanner.finder(pattern).finditer(self.data)
-        first = next(found, None)
-        return iter(()) if first is None else self._read(pattern, chain((first,), found))
+        matches = self._scanner.finder(pattern).finditer(self.data)
+        first = next(matches, None)
+        return iter(()) if first is None else self._read(pattern, chain((first,), matches))
 
-    def _read(self, pattern: str, found: Iterator[Any]) -> Iterator[Groups]:
+    def _read(self, pattern: str, matches: Iterator[Any]) -> Iterator[Groups]:
         """The groups of every match that RE2 found.
 
         RE2 searches fast, but its Python wrapper takes microseconds for a match, five times as long as Python's `re`.
         So `re` reads the groups of a match that RE2 found, and where matches stand close together it reads the rest.
         """
         start = end = 0
-        for count, match in enumerate(found, 1):
+        for count, match in enumerate(matches, 1):
             yield self._groups(pattern, match.start(), match.end())
             if count % _MANY == 0:
                 start, end = end, match.end()
