@@ -10,7 +10,7 @@ import pytest
 
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
-from picomem.recall.speaker import called_only, groups, is_of_asker, is_telling, meant
+from picomem.recall.speaker import called_only, groups, is_of_asker, is_telling, meant, speakers_by_transcript
 from picomem.records.hit import Hit
 
 Said = tuple[str, str, str]  # when, by whom, what
@@ -68,17 +68,18 @@ def _first_episode(hits: Sequence[Hit]) -> Hit:
 
 
 def test_a_speakers_name_is_no_word_where_two_talk() -> None:
-    two = [("a", "Ann"), ("a", "Ben"), ("b", "Ann")]
+    two = {"a": {"Ann", "Ben"}, "b": {"Ann"}}
     assert called_only(two, ["ann", "paint"]) == {"ann"}
     assert called_only(two, ["ann", "ben", "paint"]) == {"ann", "ben"}
     assert called_only(two, ["cleo", "paint"]) == set()
     assert called_only(two, ["ann"]) == set()  # nothing else is asked for
-    assert called_only([*two, ("a", "Cleo")], ["ann", "paint"]) == set()  # others speak of her
-    assert called_only([("a", "user"), ("a", "assistant")], ["user", "paint"]) == set()
+    assert called_only({**two, "a": {"Ann", "Ben", "Cleo"}}, ["ann", "paint"]) == set()  # others speak of her
+    assert called_only({"a": {"user", "assistant"}}, ["user", "paint"]) == set()
 
 
 def test_a_group_is_where_more_than_two_speak() -> None:
-    assert groups([("a", "Ann"), ("a", "Ben"), ("b", "sms"), ("b", "call"), ("b", "photo"), ("b", "sms")]) == {"b"}
+    spoken = [("a", "Ann"), ("a", "Ben"), ("b", "sms"), ("b", "call"), ("b", "photo"), ("b", "sms")]
+    assert groups(speakers_by_transcript(spoken)) == {"b"}
 
 
 def test_who_only_calls_the_named_ones_answers_nothing(engine: Engine, tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ production database") does not.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
+from functools import lru_cache
 from itertools import pairwise
 
 from picomem.light_dataclass import dataclass
@@ -30,6 +32,9 @@ _ORDER_WORDS = frozenset("over than instead rather before after 而 比".split()
 _ITEM = re.compile(
     r"\W*((?:[^\W\d_]{1,20}[ \t]*){0,2}#?\d+[^\W\d_]{0,2})[ \t]*(?:[:：](?!\d)|[–—-][ \t])|\W*(\d+)[.)、](?!\d)"
 )
+
+
+_KEPT = 512  # texts, of which each is compared with many others
 
 
 class Relation(Enum):
@@ -58,7 +63,7 @@ def compare(new: str, known: str) -> Likeness:
     new_words, known_words = words(new), words(known)
     if new_words == known_words:
         return Likeness(Relation.SAME, 1.0)
-    new_terms, known_terms = set(terms(new)), set(terms(known))
+    new_terms, known_terms = _terms(new), _terms(known)
     union = new_terms | known_terms
     share = len(new_terms & known_terms) / len(union) if union else 0.0
     if are_separate_items(new, known):
@@ -84,9 +89,15 @@ def _folded(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=_KEPT)
+def words(text: str) -> tuple[str, ...]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
-    return [word for word in _folded(text) if word not in _FILLERS]
+    return tuple(word for word in _folded(text) if word not in _FILLERS)
+
+
+@lru_cache(maxsize=_KEPT)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def are_separate_items(new: str, known: str) -> bool:
@@ -95,11 +106,11 @@ def are_separate_items(new: str, known: str) -> bool:
     return one is not None and other is not None and one.group(1, 2) != other.group(1, 2)
 
 
-def _contradicts(new: list[str], known: list[str]) -> bool:
+def _contradicts(new: Sequence[str], known: Sequence[str]) -> bool:
     return _toggles_negation(new, known) or _turns_around(new, known) or _replaces_value(new, known)
 
 
-def _says_in_order(new: list[str], known: list[str]) -> bool:
+def _says_in_order(new: Sequence[str], known: Sequence[str]) -> bool:
     """Return whether two texts of the same words say the same: in one order, with one part moved ("on Tuesdays we
     deploy"), or turned round by the passive ("is owned by Elena"). Words that changed places ("Omar owns staging and
     Dana production", "from Paris to Berlin", "Elena is owned by") are news."""
@@ -122,20 +133,20 @@ def _line(stems: list[str]) -> str:
     return "".join(f"\0{stem}\0" for stem in stems)
 
 
-def _stems(text: list[str]) -> list[str]:
+def _stems(text: Sequence[str]) -> list[str]:
     return [" ".join(terms(word)) or word for word in text if not is_stop_word(word)]
 
 
-def _led(text: list[str]) -> dict[str, str]:
+def _led(text: Sequence[str]) -> dict[str, str]:
     """The target of each direction: the word after "from", after "to" and the like."""
     return {word: following for word, following in pairwise(text) if word in _DIRECTIONS}
 
 
-def _negated(text: list[str]) -> bool:
+def _negated(text: Sequence[str]) -> bool:
     return sum(word in _NEGATIONS for word in text) % 2 == 1
 
 
-def _toggles_negation(new: list[str], known: list[str]) -> bool:
+def _toggles_negation(new: Sequence[str], known: Sequence[str]) -> bool:
     """ "Use tabs" / "do not use tabs": the same words but for a negation."""
     if _negated(new) == _negated(known):
         return False
@@ -144,12 +155,12 @@ def _toggles_negation(new: list[str], known: list[str]) -> bool:
     return len(one) >= 2 and one == other
 
 
-def _turns_around(new: list[str], known: list[str]) -> bool:
+def _turns_around(new: Sequence[str], known: Sequence[str]) -> bool:
     """ "Tabs over spaces" / "spaces over tabs": the same words in another order around a word that orders."""
     return len(new) >= 3 and new != known and sorted(new) == sorted(known) and bool(_ORDER_WORDS & set(new))
 
 
-def _replaces_value(new: list[str], known: list[str]) -> bool:
+def _replaces_value(new: Sequence[str], known: Sequence[str]) -> bool:
     """ "… runs on port 5433" / "… runs on port 5434": one value in the place of another, the rest before it the same.
 
     A value is something with a digit in it. The subject stands before it, so at least three words before the value
@@ -166,7 +177,7 @@ def _replaces_value(new: list[str], known: list[str]) -> bool:
     )
 
 
-def _common_prefix(one: list[str], other: list[str]) -> int:
+def _common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     """Return how many words two texts begin with in common."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))

@@ -41,10 +41,10 @@ _LEANS = (
 
 def judge_sentence(sentence: str) -> Judged:
     """Return the probability that a sentence is durable."""
-    return _judged(observe(sentence))
+    return _judge(observe(sentence))
 
 
-def _judged(observed: Observed) -> Judged:
+def _judge(observed: Observed) -> Judged:
     return load("durable").judge(observed, "durable")
 
 
@@ -65,7 +65,7 @@ def find_durable(text: str) -> list[Candidate]:
         if any(start < last and first < end for first, last in taken) or not _can_stand(said):
             continue
         observed = observe(said)
-        judged = _judged(observed)
+        judged = _judge(observed)
         share = judged.shares["durable"]
         if share < LEAST or _is_order_for_now(observed):
             continue
@@ -95,9 +95,9 @@ def find_durable(text: str) -> list[Candidate]:
     return sorted([*requests, *kept], key=lambda candidate: candidate.start)
 
 
-def _is_order_for_now(observed: Observed) -> bool:
+def _is_order_for_now(sentence: Observed) -> bool:
     """Return whether a sentence orders one piece of work ("Websearch how …") and sets no rule."""
-    return "begins with an order" in observed.signals and "is a standing order" not in observed.signals
+    return "begins with an order" in sentence.signals and "is a standing order" not in sentence.signals
 
 
 def _can_stand(said: str) -> bool:

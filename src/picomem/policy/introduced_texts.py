@@ -215,8 +215,8 @@ _CHAT_HEADER = re.compile(
 
 # “Meeting — 10:30” is built like the head of a chat's message, but it is what a person writes above a plan of theirs.
 _APPOINTMENT = re.compile(
-    r"(?i)^[ \t]*(?:[\w'’&/-]{1,20} ){0,3}(?:(?:meetings?|stand-?up|sync|calls?|catch-?up|kick-?off|lunch|dinner|breakfast|"
-    r"brunch|coffee|flight|train|bus|ferry|taxi|dentist|doctor|appointment|interview|review|retro(?:spective)?|planning|"
+    r"(?i)^[ \t]*(?:[\w'’&/-]{1,20} ){0,3}(?:(?:meetings?|stand-?up|sync|calls?|catch-?up|kick-?off|lunch|dinner|"
+    r"breakfast|brunch|coffee|flight|train|bus|ferry|taxi|dentist|doctor|appointment|interview|review|retro(?:spective)?|planning|"
     r"demo|deadline|class|lesson|lecture|seminar|workshop|training|exam|gym|yoga|practice|rehearsal|concert|movie|party|"
     r"pick-?up|drop-?off|check-?(?:in|out)|departure|arrival|boarding|delivery|release|deploy(?:ment)?|maintenance|"
     r"reminder|alarm|wake-?up|bedtime|school|match|game|webinar|conference|"

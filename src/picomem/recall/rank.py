@@ -121,8 +121,8 @@ def context_scores(
     how much each has of it."""
     beside: dict[int, float] = {}
     row = sorted(places)
-    for one, other in pairwise(row):
-        before, after = totals.get(one.doc, 0.0), totals.get(other.doc, 0.0)
+    shares = [totals.get(place.doc, 0.0) for place in row]
+    for (one, before), (other, after) in pairwise(zip(row, shares, strict=True)):
         if (before or after) and one.transcript == other.transcript and _adjacent(one, other):
             beside[one.doc] = beside.get(one.doc, 0.0) + after
             beside[other.doc] = beside.get(other.doc, 0.0) + before

@@ -8,7 +8,8 @@ a speaker asks for what that one said; others mostly say the name to call them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from picomem.text.terms import terms
 
@@ -51,29 +52,29 @@ def names(roles: Iterable[str]) -> frozenset[str]:
     return frozenset(term for role in roles if role not in _ROLES for term in terms(role))
 
 
-def called_only(spoken: Iterable[tuple[str, str]], asked: Iterable[str]) -> frozenset[str]:
+def speakers_by_transcript(spoken: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Who speaks in each transcript; `spoken` are transcripts, each with one who speaks in it."""
+    speakers: dict[str, set[str]] = {}
+    for transcript, role in set(spoken):
+        speakers.setdefault(transcript, set()).add(role)
+    return speakers
+
+
+def called_only(speakers: Mapping[str, AbstractSet[str]], asked: Iterable[str]) -> frozenset[str]:
     """The terms of a question that name a speaker where two talk: whoever is named there speaks or is spoken to, so the
     name as a word only finds turns that call somebody. In a group people also speak of each other, and names tell.
 
-    `spoken` are transcripts with those who speak in them. A question of nothing but names keeps them.
+    `speakers` are those of each transcript. A question of nothing but names keeps them.
     """
-    sides = _sides(spoken)
     known = frozenset(asked)
-    named = names(role for roles in sides.values() for role in roles if _is_named(role, known)) & known
-    is_group = any(len(roles) > 2 for roles in sides.values())
+    named = names(role for role in set().union(*speakers.values()) if _is_named(role, known)) & known
+    is_group = any(len(roles) > 2 for roles in speakers.values())
     return frozenset() if is_group or named == known else named
 
 
-def groups(spoken: Iterable[tuple[str, str]]) -> frozenset[str]:
+def groups(speakers: Mapping[str, AbstractSet[str]]) -> frozenset[str]:
     """The transcripts in which more than two speak: talks of a group, and logs with records of many kinds."""
-    return frozenset(transcript for transcript, roles in _sides(spoken).items() if len(roles) > 2)
-
-
-def _sides(spoken: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    sides: dict[str, set[str]] = {}
-    for transcript, role in spoken:
-        sides.setdefault(transcript, set()).add(role)
-    return sides
+    return frozenset(transcript for transcript, roles in speakers.items() if len(roles) > 2)
 
 
 def _is_named(role: str, asked: frozenset[str]) -> bool:
