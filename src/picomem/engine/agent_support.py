@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
     from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
-    from picomem.memory.agent_access import OriginOf
     from picomem.memory.agent_files import Files
     from picomem.memory.agent_graph import AgentGraph
+    from picomem.memory.agent_store import OriginOf
     from picomem.memory.injection_log import Handout
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary

@@ -56,13 +56,13 @@ class MemoriesResult:
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
     from picomem.engine.upkeep import memories_page, shown, unknown_project
-    from picomem.store.memories import ListFilter
+    from picomem.store.memories import ListFilter, ListQuery
 
     now = engine.now()
     damaged: list[str] = []
     wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
-    after = _list_place(request.cursor)
-    page = memories_page(engine, wanted, after, request.limit, damaged, archived=request.archived)
+    query = ListQuery(wanted, _list_place(request.cursor), request.limit, request.archived)
+    page = memories_page(engine, query, damaged)
     views = [memory_view(shown(engine, memory), now) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""

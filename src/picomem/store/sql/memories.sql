@@ -261,11 +261,6 @@ VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id,
     :row_hash)
 ON CONFLICT DO NOTHING
 
--- name: parents
-SELECT {lineage_columns} FROM lineage
-WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
-ORDER BY child_version, parent_kind, parent_id
-
 -- name: parents_of_memories
 SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND child_kind = 'memory' AND child_id IN (SELECT value FROM json_each(:ids))
