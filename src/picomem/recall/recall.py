@@ -21,6 +21,7 @@ from picomem.recall.legs import Looking
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
+from picomem.recall.recency import replaced_last
 from picomem.recall.vector_search import MeaningLeg
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
@@ -67,6 +68,7 @@ class Recall:
             ranked = memory_hits(looking) if wanted.filters.include_memories else []
             ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
         ranked, repeats = _without_repeats(ranked, looking.taken_from)
+        ranked = replaced_last(ranked, looking.replaced_by, looking.taken_from)
         notes = looking.notes
         if looking.damaged:
             lost = len(set(looking.damaged))
