@@ -77,7 +77,11 @@ def test_a_session_is_named_by_the_beginning_of_its_id(picomem, tmp_path) -> Non
     folder = tmp_path / "logs"
     folder.mkdir()
     for name in ("8463c716-one", "258c7280-two"):
-        line = {"role": "user", "content": f"Does the walnut shelf of {name} hold the ledgers?", "timestamp": 1_777_000_000}
+        line = {
+            "role": "user",
+            "content": f"Does the walnut shelf of {name} hold the ledgers?",
+            "timestamp": 1_777_000_000,
+        }
         (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
     assert picomem("ingest", str(folder)).code == 0
     for arguments in (("timeline",), ("recall", "who holds the ledgers")):
