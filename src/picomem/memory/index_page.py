@@ -114,8 +114,9 @@ def build(
     """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
     InvalidInput for a budget that no page fits.
 
-    With `counts`, how many there are of each kind, `memories` may be the first of each section only, as many as
-    `entry_limit`, and those that contradict each other. `shown` makes of a memory what may be shown of it.
+    With `counts`, how many there are of each kind, `memories` may be the first of each section only, if they are more
+    than the entries of the page or as many as `entry_limit`, and those that contradict each other. `shown` makes of a
+    memory what may be shown of it.
     """
     return _lay_out(memories, episodes, budget, damaged, counts, shown).page
 
@@ -173,27 +174,21 @@ def _rank(memory: Memory) -> tuple[object, ...]:
 
 
 class SectionRule(NamedTuple):
-    """Which memories stand in a section: of an importance in [least, below), but for some kinds."""
+    """Which memories stand in a section: of some kinds, and of an importance in [least, below)."""
 
     title: str
+    kinds: tuple[Kind, ...]
     least: float
     below: float
-    other_kinds: tuple[Kind, ...]
 
     def takes(self, memory: Memory) -> bool:
         """Return whether a memory stands in it."""
-        return self.least <= memory.importance < self.below and memory.kind not in self.other_kinds
+        return self.least <= memory.importance < self.below and memory.kind in self.kinds
 
 
 _ALL = 2.0  # above every importance
-_CRITICAL = SectionRule("## Critical", CRITICAL_FROM, _ALL, ())
-SECTIONS = (
-    _CRITICAL,
-    *(
-        SectionRule(title, -_ALL, CRITICAL_FROM, tuple(kind for kind in Kind if kind not in kinds))
-        for title, kinds in _SECTIONS
-    ),
-)
+_CRITICAL = SectionRule("## Critical", tuple(Kind), CRITICAL_FROM, _ALL)
+SECTIONS = (_CRITICAL, *(SectionRule(title, kinds, -_ALL, CRITICAL_FROM) for title, kinds in _SECTIONS))
 
 
 def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:

@@ -213,6 +213,19 @@ _CHAT_HEADER = re.compile(
     rf"^[ \t]*[\[(](?i:{_DATE}){_TIME}[\])][ \t]+@?[^\W\d_][\w.'’-]{{0,30}}(?: [A-Z][\w.'’-]{{0,30}})?[ \t]*$"
 )
 
+# “Meeting — 10:30” is built like the head of a chat's message, but it is what a person writes above a plan of theirs.
+_APPOINTMENT = re.compile(
+    r"(?i)^[ \t]*(?:[\w'’&/-]{1,20} ){0,3}(?:(?:meetings?|stand-?up|sync|calls?|catch-?up|kick-?off|lunch|dinner|"
+    r"breakfast|brunch|coffee|flight|train|bus|ferry|taxi|dentist|doctor|appointment|interview|review|retro(?:spective)?|planning|"
+    r"demo|deadline|class|lesson|lecture|seminar|workshop|training|exam|gym|yoga|practice|rehearsal|concert|movie|party|"
+    r"pick-?up|drop-?off|check-?(?:in|out)|departure|arrival|boarding|delivery|release|deploy(?:ment)?|maintenance|"
+    r"reminder|alarm|wake-?up|bedtime|school|match|game|webinar|conference|"
+    r"besprechung|termin|treffen|mittagessen|abendessen|zahnarzt|arzt|flug|abflug|ankunft|zug|abgabe|prüfung|unterricht|"
+    r"réunion|déjeuner|dîner|vol|train|dentiste|rendez-vous|reunión|almuerzo|cena|cita|vuelo|tren|reunião|almoço|jantar|"
+    r"voo|consulta|riunione|pranzo|volo|встреча|созвон|обед|рейс)(?![\w-])|会议|开会|例会|午饭|午餐|晚饭|航班|火车|高铁|牙医|预约|面试|"
+    r"考试|上课|会議|打ち合わせ)"
+    rf"(?: [\w'’/-]{{1,20}}){{0,2}},?[ \t]*[-–—|•·@:：,]?[ \t]*(?i:{_DATE}){_TIME}[ \t]*(?:[:：].*)?$"
+)
 _SPEAKER = re.compile(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
 _TAG_WITH_NAME = re.compile(
     r"(?i)[<‹]\s?([a-z][\w:-]{1,40})\s[^<>‹›\n]{0,200}?\b(?:name|mime|path|file|filename|uri|url|href|server|source|"
@@ -342,6 +355,8 @@ def _chat(lines: list[_IntroductionLine], position: int) -> Span | None:
     """The words of others in a chat, if a line of its log begins here."""
     line = lines[position]
     head = line.text[:_LONGEST_LINE]
+    if _APPOINTMENT.match(head):
+        return None
     if _CHAT_LINE.match(head):
         return line.start, lines[_paragraph(lines, position)].end
     if (position == 0 or not lines[position - 1].text.strip()) and _SPEAKER.match(head):

@@ -20,6 +20,7 @@ In doubt the words are somebody else's: a person can say again what they want to
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introduced_texts import introduced
@@ -72,6 +73,7 @@ _EXTERNAL = re.compile(
 _QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
 
 
+@lru_cache(maxsize=2)  # of one message several questions are asked
 def without_pasted(text: str, *, machines: bool = True) -> str:
     """The text with other people's words blanked; positions and line breaks stay. Without `machines` what a machine
     printed stays."""
