@@ -11,6 +11,7 @@ import pytest
 from tests.databases import chosen
 
 from picomem.engine.engine import Engine
+from picomem.operations.table import operation
 from picomem.recall.recency import OUTDATED
 
 RECALL = """
@@ -69,6 +70,13 @@ def test_a_memory_stands_before_the_turn_in_which_what_it_replaced_was_said(move
     (older,) = (hit for hit in hits if hit.text == REDIS)
     assert older.remark == OUTDATED
     assert older.why.endswith(OUTDATED)
+
+
+def test_an_agent_reads_which_turn_is_perhaps_outdated(moved_on: Engine) -> None:
+    recall = operation("recall")
+    told = recall.reply(recall.call(moved_on, recall.request(query="where are the berth reservations kept?")))
+    (line,) = (line for line in told.splitlines() if REDIS in line)
+    assert f"[{OUTDATED}]" in line
 
 
 def test_a_memory_that_was_revised_stands_before_the_turn_that_said_otherwise(engine: Engine, tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def newer_first(
 
 
 def replaced_last(hits: Sequence[Hit], replaced_by: Mapping[str, str], taken_from: Mapping[str, str]) -> list[Hit]:
-    """The hits, with the episodes marked in which a statement was made that a memory has replaced, where the memory
-    fits the question too; and with that memory before them, where it fits nearly as well.
+    """The hits, with the episodes marked in which a statement was made that a memory has replaced, and that memory
+    before them; both where the memory fits the question too.
 
     `replaced_by` has the memories by the ids of such episodes, `taken_from` the episodes from which memories were
     taken: one that fits better stands for its memory.
@@ -57,7 +57,7 @@ def replaced_last(hits: Sequence[Hit], replaced_by: Mapping[str, str], taken_fro
         newer = by_id.get(memory_id) or by_id.get(taken_from.get(memory_id, ""))
         if older is None or newer is None or older.score > newer.score + FAR * best:
             continue  # something else in it was asked for
-        if newer.score <= older.score <= newer.score * (1 + CLOSE):
+        if newer.score <= older.score:
             by_id[newer.id] = _scored(newer, older.score)
             older = _scored(older, round(newer.score * 0.999, 4))
         by_id[episode_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
