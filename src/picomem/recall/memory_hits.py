@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
@@ -77,12 +76,15 @@ def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.Versio
     which a statement was made that it has replaced."""
     # A recall of what was believed at another time may have an earlier version.
     said = [link for link in links if link.parent.kind != "memory" and link.version <= memory.version]
-    began: dict[int, Micros] = {}
+    rows: dict[int, Memory] = {}
     if any(link.version < memory.version for link in said):
-        began = {row.version: row.valid_from for row in memories.versions(state.tx, state.scope, memory.id)}
+        rows = {row.version: row for row in memories.versions(state.tx, state.scope, memory.id)}
+    before = [row.version for row in rows.values() if row.version < memory.version and row.content != memory.content]
+    first = max(before, default=0) + 1  # the version that brought these words: later ones repeat them
     said_in: SaidIn | None = None
-    for link in sorted(said, key=lambda link: -link.version):
-        if began.get(link.version, memory.valid_from) < memory.valid_from:
+    for link in sorted(said, key=lambda link: (link.version < first, abs(link.version - first))):
+        version = rows.get(link.version)
+        if version is not None and version.valid_from < memory.valid_from:
             if link.parent.kind == "episode":
                 state.replaced_by[link.parent.id] = memory.id
         elif said_in is None:
