@@ -107,7 +107,8 @@ def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...])
     connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
     names = COLUMNS[table][: -len(added)]
     kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
-    values = ["mia" if name == "user_id" else "a" if kinds[name] == "text" else 1 for name in names]
+    chosen = {"user_id": "mia", "send_policy": "deny"}
+    values = [chosen.get(name, "a" if kinds[name] == "text" else 1) for name in names]
     places = ", ".join(["%s"] * (len(names) + 1))
     text = f"INSERT INTO {table} ({', '.join(names)}, row_hash) VALUES ({places})"
     connection.execute(text.encode(), [*values, row_hash(table, values)])

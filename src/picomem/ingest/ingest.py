@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
+from picomem.ingest.send_policies import HostPolicies
 from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at, print_of, sources
 from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
@@ -75,6 +77,7 @@ class Ingest:
         propose: Propose,
         clock: Callable[[], Micros],
         zone: tzinfo,
+        policies: HostPolicies,
     ) -> None:
         """`zone` is that of "yesterday"."""
         self._connector = connector
@@ -84,7 +87,8 @@ class Ingest:
         self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors, zone)
-        self._writing = Writing(connector, scope, vectors, propose, clock)
+        self._policies = policies
+        self._writing = Writing(connector, scope, vectors, propose, clock, policies)
         self._resolved = Resolver()
         self._recognizer = Recognizer(connector, scope, self._resolved)
 
@@ -102,6 +106,7 @@ class Ingest:
             files_total=len(files),
             bytes_total=sum(look_at(transcript.path).size for transcript in files if transcript.format),
         )
+        self._policies.settle(self._resolved_files(files), report)
         run = _IngestRun(report, state, progress, Queue(self._writing, self._maker, report))
         try:
             for transcript in files:
@@ -118,6 +123,13 @@ class Ingest:
             raise
         run.tell()
         return report
+
+    def _resolved_files(self, files: Iterable[FoundTranscript]) -> Iterable[FoundTranscript]:
+        """The transcripts by their resolved paths; those whose paths cannot be resolved are left out."""
+        for transcript in files:
+            if transcript.format:
+                with suppress(OSError, RuntimeError):
+                    yield replace(transcript, path=self._resolved(transcript.path))
 
     def _count(self, transcript: FoundTranscript, report: Report) -> None:
         if transcript.format:

@@ -98,6 +98,7 @@ STEPS = (
     Step(("0017",)),
     Step(("0018",)),
     Step(("0019",)),
+    Step(("0020",), added=Added("transcripts", ("policy_by",))),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it
