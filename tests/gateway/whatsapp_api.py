@@ -96,9 +96,10 @@ class WhatsAppApi:
         return [body["text"]["body"] for body in list(self.accepted)]
 
     def wait_for(self, count: int) -> list[str]:
-        """The texts that went out, once there are so many."""
+        """The texts that went out, once there are so many; the wait goes on for as long as another comes in time."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.accepted) >= count, _DEADLINE), self.texts()
+            while (before := len(self.accepted)) < count:
+                assert self._changed.wait_for(lambda: len(self.accepted) > before, _DEADLINE), self.texts()
         return self.texts()
 
     def wait_asked(self, count: int) -> None:

@@ -11,7 +11,7 @@ from picomem.engine.engine import Engine
 from picomem.ingest.formats.openclaw.senders import of_message, of_session
 from picomem.ingest.formats.picobot import FORMAT
 from picomem.ingest.speakers import doubted, of_chat
-from picomem.policy.pasted import own_words
+from picomem.policy.pasted_text import own_words
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

@@ -7,7 +7,7 @@ import pytest
 from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.operations.offer_origins import vouched
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

@@ -13,9 +13,9 @@ from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
 from picomem.operations.table import operation
+from picomem.page.calendar_heatmap import calendar_heatmap, level
 from picomem.page.message_catalog import say_in
 from picomem.page.timeline_view import span_of_year
-from picomem.page.year_picture import level, year_picture
 
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, signed_in, signed_in_client
@@ -193,7 +193,7 @@ def test_the_year_shows_today_or_the_year_of_the_day() -> None:
 def test_squares_are_darker_where_more_was_said() -> None:
     assert [level(count, 100) for count in (0, 1, 5, 30, 100)] == [0, 1, 2, 3, 4]
     assert level(1, 1) == 4
-    picture = year_picture(
+    picture = calendar_heatmap(
         date(2026, 1, 1),
         date(2026, 1, 31),
         {"2026-01-03": 2},

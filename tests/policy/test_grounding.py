@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.policy.context_origins import OWN_TOOLS, ContextOrigins
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

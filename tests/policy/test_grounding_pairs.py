@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 
 pytestmark = pytest.mark.requirement("X7")
 

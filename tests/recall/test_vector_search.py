@@ -1,4 +1,4 @@
-"""The leg by meaning: that it finds what comparing each vector finds, and that it keeps up with the store."""
+"""Vector search: that it finds what comparing each vector finds, and that it keeps up with the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from picomem.models.embedder import quantised
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import vector_search
 from picomem.recall.binary_codes import likely, made
-from picomem.recall.vector_search import MeaningLeg
+from picomem.recall.vector_search import VectorSearch
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
 from picomem.store.connector import EVERYONE, Connector
@@ -83,14 +83,14 @@ class _Given:
 
 
 @pytest.fixture
-def leg(monkeypatch: pytest.MonkeyPatch) -> MeaningLeg:
+def leg(monkeypatch: pytest.MonkeyPatch) -> VectorSearch:
     monkeypatch.setattr(vector_search, "EXACT", 3_000)
     monkeypatch.setattr(vector_search, "_SAMPLE", 1_024)
     monkeypatch.setattr(vector_search, "_PAGE", 700)
-    return MeaningLeg(_Given(_talked_of(6_000, 4)))
+    return VectorSearch(_Given(_talked_of(6_000, 4)))
 
 
-def _put(connector: Connector, leg: MeaningLeg, docs: dict[int, int], scope: Scope = LOCAL) -> None:
+def _put(connector: Connector, leg: VectorSearch, docs: dict[int, int], scope: Scope = LOCAL) -> None:
     """Store vectors: by document, the number of the row."""
     with connector.write(scope) as tx:
         for doc, number in docs.items():
@@ -99,13 +99,13 @@ def _put(connector: Connector, leg: MeaningLeg, docs: dict[int, int], scope: Sco
 
 
 def _asked(
-    connector: Connector, leg: MeaningLeg, number: int, count: int = 40, scope: Scope = LOCAL
+    connector: Connector, leg: VectorSearch, number: int, count: int = 40, scope: Scope = LOCAL
 ) -> vector_search.Cosines:
     with connector.read() as tx:
         return leg.nearest(tx, scope, "episode", str(number), count)
 
 
-def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: MeaningLeg) -> None:
+def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: VectorSearch) -> None:
     """Whatever was written, a leg that looked on finds what one that comes new finds; below and above EXACT."""
     with closing(chosen().connect(db)) as connector, closing(chosen().connect(db)) as other:
         steps = [
@@ -119,22 +119,22 @@ def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: M
         for docs in steps:
             _put(other, leg, docs)
             for number in (*list(docs.values())[:3], 17):
-                known, fresh = _asked(connector, leg, number), _asked(connector, MeaningLeg(leg.embedder), number)
+                known, fresh = _asked(connector, leg, number), _asked(connector, VectorSearch(leg.embedder), number)
                 assert known == fresh
                 assert number == 17 or max(known.nearest, key=lambda doc: known.nearest[doc]) in docs
         with other.write(LOCAL) as tx:
             for doc in (5_600, 4, 5, 2_001):
                 vector_rows.remove(tx, LOCAL, "episode", doc)
-        assert _asked(connector, leg, 5_703).documents == _asked(connector, MeaningLeg(leg.embedder), 17).documents
+        assert _asked(connector, leg, 5_703).documents == _asked(connector, VectorSearch(leg.embedder), 17).documents
         assert 4 not in _asked(connector, leg, 5_703).nearest
         with other.write(LOCAL) as tx:
             for doc in range(2_002, 5_500):
                 vector_rows.remove(tx, LOCAL, "episode", doc)
-        assert _asked(connector, leg, 17) == _asked(connector, MeaningLeg(leg.embedder), 17)
+        assert _asked(connector, leg, 17) == _asked(connector, VectorSearch(leg.embedder), 17)
 
 
 @pytest.mark.sqlite_file("counts the pages that SQLite reads")
-def test_reading_on_reads_only_what_is_new(db: Path, leg: MeaningLeg) -> None:
+def test_reading_on_reads_only_what_is_new(db: Path, leg: VectorSearch) -> None:
     with closing(SqliteConnector(db)) as connector, closing(SqliteConnector(db)) as other:
         _put(other, leg, {doc: doc for doc in range(1, 2_000)})
         _asked(connector, leg, 17)
@@ -147,7 +147,7 @@ def test_reading_on_reads_only_what_is_new(db: Path, leg: MeaningLeg) -> None:
 
 
 def test_who_has_not_asked_for_longest_is_forgotten_first(
-    db: Path, leg: MeaningLeg, monkeypatch: pytest.MonkeyPatch
+    db: Path, leg: VectorSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         vector_search, "_ALL", 3_000_000
@@ -164,7 +164,7 @@ def test_who_has_not_asked_for_longest_is_forgotten_first(
 
 
 @pytest.mark.sqlite_file("bounds the time of SQLite's own statements")
-def test_a_question_does_not_cost_more_when_many_other_users_have_asked(db: Path, leg: MeaningLeg) -> None:
+def test_a_question_does_not_cost_more_when_many_other_users_have_asked(db: Path, leg: VectorSearch) -> None:
     users = [Scope(f"user-{number}") for number in range(1_500)]
     with closing(chosen().connect(db)) as connector:
         with connector.write(EVERYONE) as tx:

@@ -27,8 +27,8 @@ from pydantic_ai.messages import (
 
 from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.light_dataclass import dataclass
-from picomem.policy.pasted import pasted_words
-from picomem.policy.stated import Grounds
+from picomem.policy.pasted_text import pasted_words
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in, without_quoted
 from picomem.text.terms import terms

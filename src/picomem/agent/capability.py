@@ -47,7 +47,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.operations.table import operations
-from picomem.policy.stated import Grounds, content_words
+from picomem.policy.user_statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.session import NewMessage, Role
 from picomem.sessions.context_window import ContextWindow

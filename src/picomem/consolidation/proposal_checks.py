@@ -6,8 +6,8 @@ A model may be wrong, cut off, or manipulated by a text that it read. So these r
   about…"), a repetition of the summary, and a statement that nobody made (`grounding.py`) are not facts.
 - The words decide the origin, not the model's claim. If text of others was read (a page, another person, a mail that
   the user pasted, or what the agent said after reading such text), a fact is the agent's only if the user or the agent
-  stated it (`policy/stated.py`) and every word of it occurs outside the text of others. Otherwise it has the origin of
-  that text, with the usual effect: no instruction, not in the index page, fenced.
+  stated it (`user_statements.py`) and every word of it occurs outside the text of others. Otherwise it has the origin
+  of that text, with the usual effect: no instruction, not in the index page, fenced.
 - The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
 - A memory can be invalidated only if it was shown to the model and shares a word with what the user or the agent said.
   A memory that a person stated or pinned can be invalidated only if that person mentions it. If text of others was read
@@ -37,9 +37,9 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.policy.pasted import pasted_words
+from picomem.policy.pasted_text import pasted_words
 from picomem.policy.requests import kind_of
-from picomem.policy.stated import Grounds, content_words
+from picomem.policy.user_statements import Grounds, content_words
 from picomem.records.kinds import Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory

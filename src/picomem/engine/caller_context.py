@@ -78,7 +78,7 @@ class CallerContext:
     def writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
         """`said` is what the person states for whom an agent writes."""
         from picomem.memory.remember import Writer
-        from picomem.policy.stated import Grounds
+        from picomem.policy.user_statements import Grounds
 
         users_own = self.returned_texts().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
@@ -99,7 +99,7 @@ class CallerContext:
     def agent_access(self, origin_of: OriginOf | None = None) -> AgentAccess:
         """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
         from picomem.memory.agent_access import AgentAccess, of_the_agent
-        from picomem.policy.stated import Grounds
+        from picomem.policy.user_statements import Grounds
 
         return AgentAccess(
             connector=self.connector,

@@ -12,7 +12,7 @@ from picomem.clock import Clock
 from picomem.errors import EmbedderFailed
 from picomem.memory.echo_guard import ReturnedTexts
 from picomem.recall.recall import Recall
-from picomem.recall.vector_search import MeaningLeg
+from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import Weights
 from picomem.settings import Settings
 from picomem.store.connector import Connector
@@ -59,9 +59,9 @@ class Resources:
         self._cleaner: Cleaner | None = None
         self._returned_texts: dict[str, ReturnedTexts] = {}  # by user, the one who recalled longest ago first
         self._lock = Lock()
-        meaning = MeaningLeg(embedder) if embedder is not None else None
+        vectors = VectorSearch(embedder) if embedder is not None else None
         without = f"failed: {str(self.no_embedder).rstrip('.')}" if self.no_embedder else "off"
-        self.recall = Recall(connector, self.redactor, meaning, zone, lexicon, weights, without)
+        self.recall = Recall(connector, self.redactor, vectors, zone, lexicon, weights, without)
         self.recall_by_words = Recall(connector, self.redactor, None, zone, None, weights)
 
     def redactor(self) -> Redactor:

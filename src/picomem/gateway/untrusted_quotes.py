@@ -11,7 +11,7 @@ from picomem.engine.agent_support import keep_quotes, quotes_in_context, stated_
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import vouched
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms

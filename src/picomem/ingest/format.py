@@ -31,7 +31,7 @@ from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
 from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
-from picomem.policy.pasted import own_words, pasted_words
+from picomem.policy.pasted_text import own_words, pasted_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt

@@ -11,8 +11,8 @@ from picomem.injection.context_block import as_injected, context_block, hits_blo
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
 from picomem.recall.hits import HIT_OVERHEAD
+from picomem.recall.informativeness import informativeness
 from picomem.recall.passages import fitted
-from picomem.recall.substance import substance
 from picomem.text.terms import query_terms
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
 def _says_something(hit: Hit, asked: AbstractSet[str], prompt: AgentPrompt) -> bool:
     """Return whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch
     that its user left said it."""
-    is_empty = hit.source == "episode" and substance(hit.text, asked) < 1
+    is_empty = hit.source == "episode" and informativeness(hit.text, asked) < 1
     return not is_empty and not hit.abandoned and not _is_own(hit, prompt)
 
 

@@ -13,7 +13,7 @@ from math import log1p
 
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import Observed
-from picomem.recall.asking import asks
+from picomem.recall.question_form import asks
 from picomem.text.terms import is_cjk, terms
 
 _LONGEST = 4_000  # characters that are looked at

@@ -16,7 +16,7 @@ from picomem.light_dataclass import dataclass
 from picomem.memory.decide import not_forgotten, persons_own
 from picomem.memory.remember import Writer
 from picomem.memory.text_cleaning import Cleaner
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope

@@ -23,7 +23,7 @@ the probabilities (`relation.py`). A candidate never replaces a confirmed memory
 model, where there is one, only makes offers; the decisions are made here.
 
 Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
-part the person stated (`policy/stated.py`). If another caller offers the same words, they are merged, and nothing is
+part the person stated (`user_statements.py`). If another caller offers the same words, they are merged, and nothing is
 written but that a candidate is one no longer; text that says more or contradicts becomes a separate memory; and an
 offer under the key of the person's memory is refused. Untrusted text changes nothing that a person or their agent
 said. An agent's version of such text has the origin of the text, because the agent may have read it there: only the
@@ -40,7 +40,7 @@ from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate
 from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
 from picomem.memory.relation import DUPLICATES, SUPERSEDES, judge_pair
 from picomem.policy.gate import Verdict
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
 from picomem.records.memory import CONTRADICTS, Memory, without_contradictions
 from picomem.records.scope import Scope

@@ -30,8 +30,6 @@ _OPPOSITES = tuple(
     喜欢/不喜欢 喜欢/讨厌 可以/不可以 允许/禁止 单身/结婚 租/买 开/关 有/没有 需要/不需要 吃/不吃 能/不能 每天/每周 每周/每月
     公开/私有 手动/自动 收费/免费""".split()
 )
-
-
 _CJK_OPPOSITES = tuple(pair for one, other in _OPPOSITES if is_cjk(one) for pair in ((one, other), (other, one)))
 
 

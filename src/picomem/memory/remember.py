@@ -28,7 +28,7 @@ from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
-from picomem.policy.stated import Grounds
+from picomem.policy.user_statements import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _LONGEST = 400  # characters of a statement that are read
-_KEPT = 1024  # statements: about 20 kB each
+_KEPT = 512  # statements: about 15 kB each
 _CHANGE = (
     r"\b(?:moved?|switch(?:ed|es)?|replac\w+|no longer|any ?more|not any more|instead|chang(?:ed|es)|became|becomes|left|"
     r"sold|stopped|stops|quit|gave up|given up|since|from now on|cancel\w*|dropped|removed|until|handed|took over|taken|"
@@ -156,7 +156,7 @@ def read_statement(text: str) -> Statement:
     return Statement(
         text=text,
         is_cjk=is_cjk(text),
-        words=tuple(words(text)),
+        words=words(text),
         terms=frozenset(terms(text)),
         content=content,
         plain_words=_plain_words(text),

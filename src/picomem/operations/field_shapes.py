@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from picomem.clock import EARLIEST, LATEST
 from picomem.records.scope import LONGEST
 
 _SPAN = "^[1-9][0-9]{0,2}d$"
@@ -16,7 +17,8 @@ _WORDS = "^(today|yesterday|(last|this) (week|month|year))$"
 _CENTURY = "^(19|20)"
 _DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "pattern": _CENTURY}]
 _TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
-_TIME = {"allOf": [{"anyOf": _TIMES}]}  # of a text: a number of milliseconds passes each of them
+# The patterns are of a text, and the bounds of a number of milliseconds.
+_TIME = {"allOf": [{"anyOf": _TIMES}], "minimum": EARLIEST // 1000, "maximum": LATEST // 1000}
 _WITH_WORDS = {"pattern": r"\S", "minLength": 1}
 # One line without a space at its ends; further characters that no terminal shows are refused as well.
 _NAME = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\uffff]+)*)?$"}

@@ -11,7 +11,7 @@ from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.relative_time import exactly
-from picomem.recall.standouts import count_standouts
+from picomem.recall.score_cutoff import count_above_cutoff
 from picomem.records.kinds import Kind, Origin
 
 FILTERS = ("kind", "origin", "project", "tag", "as_of", "valid_at", "weak")
@@ -77,7 +77,7 @@ def answer_values(answer: AnswerView, asked: PageRequest) -> dict[str, Any]:
 def standing_out(hits: Sequence[HitView]) -> tuple[list[HitView], list[HitView]]:
     """The hits that stand out, and the weaker ones; notes have scores of their own, and stay."""
     scored = [hit for hit in hits if hit.source != "note"]
-    weak = scored[count_standouts([hit.score for hit in scored]) :]
+    weak = scored[count_above_cutoff([hit.score for hit in scored]) :]
     return [hit for hit in hits if hit not in weak], weak
 
 

@@ -9,8 +9,8 @@ from picomem.clock import parse_iso, to_datetime
 from picomem.light_dataclass import dataclass
 from picomem.operations.lookup import TimelineResult
 from picomem.operations.recall_views import HitSessionView, HitView
+from picomem.page.calendar_heatmap import calendar_heatmap
 from picomem.page.page_view import PageContent, PageRequest, PageView
-from picomem.page.year_picture import year_picture
 
 _LIMIT = 50
 _WEEKS = 52
@@ -75,7 +75,7 @@ async def show(asked: PageRequest) -> PageContent:
         "said_days": len(counts),
         "first": first.isoformat(),
         "last": last.isoformat(),
-        "picture": year_picture(
+        "picture": calendar_heatmap(
             first,
             last,
             counts,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from picomem.policy.pasted import pasted_words
-from picomem.policy.stated import Grounds, content_words
+from picomem.policy.pasted_text import pasted_words
+from picomem.policy.user_statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.untrusted_fence import quoted_in
 

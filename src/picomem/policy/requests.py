@@ -1,7 +1,7 @@
 """Finds what a user asks to be remembered in the user's messages; pure, without a model.
 
 For text of origin `user` only: the same words in a tool's result or on a web page are not a request. Nor are those of
-a mail that the user pasted, or of another agent's message (`pasted`).
+a mail that the user pasted, or of another agent's message (`pasted_text`).
 
 The steps:
 
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from picomem.light_dataclass import dataclass, replace
-from picomem.policy.pasted import without_fences, without_pasted
+from picomem.policy.pasted_text import without_fences, without_pasted
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
 from picomem.text.memory_keys import suggest_key

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from picomem.light_dataclass import dataclass
 from picomem.recall.answer_kinds import lacks_kind
-from picomem.recall.asking import asks
+from picomem.recall.question_form import asks
 from picomem.records.hit import Signs
 
 WEIGHTS = Path(__file__).with_name("confidence.json")

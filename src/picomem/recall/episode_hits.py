@@ -10,11 +10,11 @@ from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import episode_hit, why
-from picomem.recall.legs import Looking, shares
+from picomem.recall.informativeness import informativeness
+from picomem.recall.legs import RecallState, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
-from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import Episode, Transcript
@@ -29,64 +29,64 @@ _SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its pa
 _SHORT = 60  # tokens; a longer episode does
 
 
-def episode_hits(looking: Looking) -> list[Hit]:
+def episode_hits(state: RecallState) -> list[Hit]:
     """The episodes that answer the question, the best first."""
-    total = row_counts.episodes(looking.tx, looking.scope)
-    looking.episodes = total
-    words = looking.words("episode", total)
-    near = looking.near("episode", total)
-    window = meant_window(looking)
-    inside = inside_of(looking, window) if window else {}
-    events = events_inside(looking, window) if window else {}
-    places = _places(looking, words, near, window, inside, events)
+    total = row_counts.episodes(state.tx, state.scope)
+    state.episodes = total
+    words = state.words("episode", total)
+    near = state.near("episode", total)
+    window = meant_window(state)
+    inside = inside_of(state, window) if window else {}
+    events = events_inside(state, window) if window else {}
+    places = _places(state, words, near, window, inside, events)
     speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
-    heard = [term for term in looking.question.terms if words.weights.get(term)]
+    heard = [term for term in state.question.terms if words.weights.get(term)]
     if only_called := called_only(speakers, heard):
         words.drop(only_called)
-        places = _places(looking, words, near, window, inside, events)
+        places = _places(state, words, near, window, inside, events)
         speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
-    own = meant(set().union(*speakers.values()), looking.question.of_asker, looking.question.terms)
-    signals = _signals(looking, words, places, own)
+    own = meant(set().union(*speakers.values()), state.question.of_asker, state.question.terms)
+    signals = _signals(state, words, places, own)
     # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
-    if window and not (window.hard and looking.question.terms):
+    if window and not (window.hard and state.question.terms):
         signals.in_window = dict.fromkeys(inside, window.weight)
     signals.event = events
-    looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
-    fusion = looking.fused(places, signals, words)
+    state.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
+    fusion = state.fused(places, signals, words)
     ranked = shares(fusion.scores, signals, words)
     if not (window and window.hard):
         ranked = (entry for entry in ranked if _has_reason(entry[0], signals))
     # One time or session may be asked for, and all of it wanted; several people seldom say the same.
     is_spread = not (window and window.weight == 1.0)
-    records = _Records(looking)
-    ranked, again = tee(_weighed(looking, ranked, places, records, groups(speakers) if is_spread else None))
-    hits = _handed_out(looking, ranked, signals, words, fusion, records)
+    records = _Records(state)
+    ranked, again = tee(_weighed(state, ranked, places, records, groups(speakers) if is_spread else None))
+    hits = _handed_out(state, ranked, signals, words, fusion, records)
     if hits:  # the best may be held back for its origin
         best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
-        looking.weigh(best, signals, words, named=names(own))
+        state.weigh(best, signals, words, named=names(own))
     return hits
 
 
 class _Records:
     """The episodes that were read for one question, each read once."""
 
-    def __init__(self, looking: Looking) -> None:
-        self._looking = looking
+    def __init__(self, state: RecallState) -> None:
+        self._state = state
         self._by_doc: dict[int, Episode | None] = {}
 
     def read(self, docs: Sequence[int]) -> dict[int, Episode]:
         """The episodes of these numbers, without the damaged ones, which are noted."""
-        known, looking = self._by_doc, self._looking
+        known, state = self._by_doc, self._state
         new = [doc for doc in docs if doc not in known]
         if new:
             known.update(dict.fromkeys(new))
-            read = episodes.by_docs(looking.tx, looking.scope, new, looking.damaged)
+            read = episodes.by_docs(state.tx, state.scope, new, state.damaged)
             known.update((episode.doc, episode) for episode in read)
         return {doc: episode for doc in docs if (episode := known[doc]) is not None}
 
 
 def _places(
-    looking: Looking,
+    state: RecallState,
     words: WordMatches,
     near: Cosines,
     window: TimeWindow | None,
@@ -94,20 +94,20 @@ def _places(
     events: Collection[int],
 ) -> dict[int, EpisodePlace]:
     """Return where those stand that may answer, and the neighbours of the likeliest of them."""
-    tx, scope = looking.tx, looking.scope
-    allowed = _allowed_transcripts(looking)
+    tx, scope = state.tx, state.scope
+    allowed = _allowed_transcripts(state)
     if window is not None:
         candidates = list(words.totals)
     else:
-        candidates = words.best if allowed is None else _best_allowed(looking, words, allowed)
-    closer = candidates[: rank.CANDIDATES] if looking.weights.context else []
+        candidates = words.best if allowed is None else _best_allowed(state, words, allowed)
+    closer = candidates[: rank.CANDIDATES] if state.weights.context else []
     places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
     others = [doc for doc in dict.fromkeys([*candidates, *near.nearest, *events]) if doc not in places]
     for place in search.places(tx, scope, others) if others else []:
         places[place.doc] = place
     for place in inside.values() if window and window.weight == 1.0 else ():
         places.setdefault(place.doc, place)
-    looking.damaged += missing("episode", candidates, places)
+    state.damaged += missing("episode", candidates, places)
     if allowed is not None:
         places = {doc: place for doc, place in places.items() if place.transcript in allowed}
     if window is not None and window.hard:
@@ -115,22 +115,22 @@ def _places(
     return places
 
 
-def _best_allowed(looking: Looking, words: WordMatches, allowed: Collection[str]) -> list[int]:
+def _best_allowed(state: RecallState, words: WordMatches, allowed: Collection[str]) -> list[int]:
     """The episodes that the words like best, of the transcripts that are allowed: as many as of all transcripts where
     nothing is narrowed. A common word stands in many thousands, and most of what is asked lies in few projects."""
     count = rank.CANDIDATES
     while True:
         best = rank.best_by_words(words.totals, count)
-        places = {place.doc: place for place in search.places(looking.tx, looking.scope, best)}
+        places = {place.doc: place for place in search.places(state.tx, state.scope, best)}
         of_allowed = {doc for doc, place in places.items() if place.transcript in allowed}
         if len(of_allowed) >= rank.CANDIDATES or count >= len(words.totals):
-            looking.damaged += missing("episode", best, places)
+            state.damaged += missing("episode", best, places)
             return [doc for doc in best if doc in of_allowed][: rank.CANDIDATES]
         count *= _WIDER
 
 
-def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlace], own: frozenset[str]) -> Signals:
-    weights, parts = looking.weights, words.parts(places)
+def _signals(state: RecallState, words: WordMatches, places: dict[int, EpisodePlace], own: frozenset[str]) -> Signals:
+    weights, parts = state.weights, words.parts(places)
     signals = Signals(totals=words.totals, words=parts)
     if weights.context:
         signals.context = rank.context_scores(places.values(), words.totals, weights)
@@ -141,13 +141,13 @@ def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlac
         }
     if own:
         signals.own = {doc for doc, place in places.items() if place.role in own}
-    if looking.question.telling and weights.recent:
-        signals.recent = {doc: rank.recency(place.started_at, looking.now) for doc, place in places.items()}
+    if state.question.telling and weights.recent:
+        signals.recent = {doc: rank.recency(place.started_at, state.now) for doc, place in places.items()}
     return signals
 
 
 def _handed_out(
-    looking: Looking,
+    state: RecallState,
     ranked: Iterator[tuple[int, float]],
     signals: Signals,
     words: WordMatches,
@@ -158,36 +158,36 @@ def _handed_out(
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
     damaged: set[str] = set()
-    while some := list(islice(ranked, max(looking.wanted.limit, 8))):
+    while some := list(islice(ranked, max(state.wanted.limit, 8))):
         records = read.read([doc for doc, _ in some])
-        events = episode_events.of_docs(looking.tx, looking.scope, records)
+        events = episode_events.of_docs(state.tx, state.scope, records)
         for doc, share in some:
             episode = records.get(doc)
-            if episode is None or not looking.wanted.filters.admits_episode(episode):
+            if episode is None or not state.wanted.filters.admits_episode(episode):
                 continue
             name = episode.transcript_id
             if name not in transcripts and name not in damaged:
                 try:
-                    transcripts[name] = looking.transcript(name)
+                    transcripts[name] = state.transcript(name)
                 except Corrupt:
                     damaged.add(name)
-                    looking.damaged.append(name)
+                    state.damaged.append(name)
             if name in damaged:
                 continue
             evidence = signals.evidence(doc)
             asked = evidence.words.keys()
-            looking.note_matched(episode.id, doc, evidence, words)
+            state.note_matched(episode.id, doc, evidence, words)
             text = episodes.text_of(episode)
-            reason = why(doc, evidence, words, looking.question.words, text)
+            reason = why(doc, evidence, words, state.question.words, text)
             hit = episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc))
-            hits.append(replace(hit, parts=looking.parts(doc, share, fusion, signals)))
-            if len(hits) == looking.wanted.limit:
+            hits.append(replace(hit, parts=state.parts(doc, share, fusion, signals)))
+            if len(hits) == state.wanted.limit:
                 return hits
     return hits
 
 
 def _weighed(
-    looking: Looking,
+    state: RecallState,
     ranked: Iterator[tuple[int, float]],
     places: dict[int, EpisodePlace],
     read: _Records,
@@ -196,14 +196,14 @@ def _weighed(
     """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
     parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already, unless
     `of_groups` has the session, or is None."""
-    first = list(islice(ranked, max(_WEIGHED, looking.wanted.limit)))
+    first = list(islice(ranked, max(_WEIGHED, state.wanted.limit)))
     short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
     weights: dict[int, float] = {}
     if short:
-        asked = frozenset(looking.question.terms)
+        asked = frozenset(state.question.terms)
         for doc, episode in read.read(short).items():
             text = episode.summary or episode.preview or episode.actions
-            weights[doc] = substance(text, asked, by_agent=episode.role == "assistant")
+            weights[doc] = informativeness(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
@@ -218,12 +218,12 @@ def _weighed(
     yield from ((doc, min(share, least)) for doc, share in ranked)
 
 
-def _allowed_transcripts(looking: Looking) -> set[str] | None:
+def _allowed_transcripts(state: RecallState) -> set[str] | None:
     """The transcripts that may answer, or None for all of them."""
-    narrowed = looking.scope.project or looking.scope.agent or looking.scope.session
-    if not narrowed and not episodes.any_withheld(looking.tx, looking.scope):
+    narrowed = state.scope.project or state.scope.agent or state.scope.session
+    if not narrowed and not episodes.any_withheld(state.tx, state.scope):
         return None
-    return episodes.allowed_transcripts(looking.tx, looking.scope)
+    return episodes.allowed_transcripts(state.tx, state.scope)
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:

@@ -1,6 +1,6 @@
-"""A question on its way through the legs: what all of them share, and what becomes of each.
+"""The state of recall for one question: what the legs (the searches that recall combines) share, and their results.
 
-Recall never fails because one leg failed: each leg is tried by itself, and `legs` says what became of it.
+Recall never fails because one leg failed: an error of a leg is only recorded, in `legs`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
 from picomem.recall.rank import Evidence, Fusion, Signals
-from picomem.recall.vector_search import Cosines, MeaningLeg
+from picomem.recall.vector_search import Cosines, VectorSearch
 from picomem.recall.weights import Weights
 from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
@@ -36,18 +36,18 @@ _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
 
 @dataclass(slots=True)
-class Looking:
-    """One question, as it is looked up in one snapshot of a store."""
+class RecallState:
+    """What recall knows of one question, in one snapshot of a store."""
 
     tx: Transaction
     scope: Scope
     question: Question
     wanted: Wanted
     now: Micros
-    meaning: MeaningLeg | None
+    vectors: VectorSearch | None
     lexicon: Lexicon | None
     weights: Weights
-    without_meaning: str
+    without_vectors: str
     legs: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
@@ -80,14 +80,14 @@ class Looking:
 
     def near(self, source: str, total: int) -> Cosines:
         leg = _LEG_NAMES[source] + " by vector"
-        if self.meaning is None or not self._meaning_weight(self.meaning):
-            self.legs[leg] = self.without_meaning if self.meaning is None else "off"
+        if self.vectors is None or not self._vector_weight(self.vectors):
+            self.legs[leg] = self.without_vectors if self.vectors is None else "off"
             return _NOTHING
         if not total or not self.question.text.strip():
             self.legs[leg] = "0"
             return _NOTHING
         try:
-            near = self.meaning.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
+            near = self.vectors.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
         except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
             self.legs[leg] = f"failed: {error}"
             return _NOTHING
@@ -97,9 +97,9 @@ class Looking:
 
     def add_meaning(self, signals: Signals, near: Cosines, tokens: Mapping[int, int]) -> None:
         """Add the similarity by vectors of the documents in `tokens`."""
-        if self.meaning is None or not near.nearest:
+        if self.vectors is None or not near.nearest:
             return
-        model = self.meaning.embedder
+        model = self.vectors.embedder
         trust = model.trust(self.question.text)
         likeness = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
         signals.meaning = {doc: trust * value for doc, value in likeness.items()}
@@ -107,7 +107,7 @@ class Looking:
         signals.near = {doc: trust * rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
 
     def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> Fusion:
-        reads = self.meaning is not None and self.meaning.embedder.reads_sentences
+        reads = self.vectors is not None and self.vectors.embedder.reads_sentences
         return rank.fuse(docs, signals, words.idf, reads_sentences=reads, weights=self.weights)
 
     def parts(self, doc: int, score: float, fusion: Fusion, signals: Signals) -> tuple[tuple[str, float], ...]:
@@ -116,8 +116,8 @@ class Looking:
         whole = sum(parts.values())
         return tuple((name, round(score * value / whole, 4)) for name, value in parts.items()) if whole else ()
 
-    def _meaning_weight(self, meaning: MeaningLeg) -> float:
-        return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning
+    def _vector_weight(self, vectors: VectorSearch) -> float:
+        return self.weights.sentences if vectors.embedder.reads_sentences else self.weights.meaning
 
     def weigh(
         self,

@@ -8,7 +8,7 @@ from itertools import islice
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
-from picomem.recall.legs import Looking, shares
+from picomem.recall.legs import RecallState, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.recency import newer_first
@@ -20,46 +20,46 @@ _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the que
 _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it was meant to last
 
 
-def memory_hits(looking: Looking) -> list[Hit]:
+def memory_hits(state: RecallState) -> list[Hit]:
     """The memories that answer the question, the best first."""
-    total, lost = memories.count(looking.tx, looking.scope)
-    looking.damaged += [f"memory {number} of those that are not there" for number in range(lost)]
-    words = looking.words("memory", total)
-    near = looking.near("memory", total)
+    total, lost = memories.count(state.tx, state.scope)
+    state.damaged += [f"memory {number} of those that are not there" for number in range(lost)]
+    words = state.words("memory", total)
+    near = state.near("memory", total)
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
-    known = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
-    filters = looking.wanted.filters
-    records = {memory.doc: memory for memory in known if filters.admits_memory(memory, looking.scope, looking.now)}
+    known = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
+    filters = state.wanted.filters
+    records = {memory.doc: memory for memory in known if filters.admits_memory(memory, state.scope, state.now)}
     signals = Signals(totals=words.totals, words=words.parts(records))
-    looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
-    fusion = looking.fused(records, signals, words)
+    state.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
+    fusion = state.fused(records, signals, words)
     scores = {doc: score + _IMPORTANCE * records[doc].importance for doc, score in fusion.scores.items()}
     scores, remarks = newer_first(scores, records, signals.words)
-    ranked = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
+    ranked = list(islice(shares(scores, signals, words), max(state.wanted.limit, LOOKED)))
     weight = durable([share for _, share in ranked])
-    listed = [records[doc].id for doc, _ in ranked[: looking.wanted.limit]]
-    parents = memories.parents_of_each(looking.tx, looking.scope, listed)
+    listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
+    parents = memories.parents_of_each(state.tx, state.scope, listed)
     hits = [
         memory_hit(
             records[doc],
             round(weight * share, 4),
-            "; ".join(filter(None, [_reason(looking, records[doc], signals, words), remarks.get(doc)])),
-            context=looking.wanted.include_context,
-            said_in=_said_in(looking, records[doc].id, parents[records[doc].id]),
+            "; ".join(filter(None, [_reason(state, records[doc], signals, words), remarks.get(doc)])),
+            context=state.wanted.include_context,
+            said_in=_said_in(state, records[doc].id, parents[records[doc].id]),
             remark=remarks.get(doc, ""),
-            parts=looking.parts(doc, round(weight * share, 4), fusion, signals),
+            parts=state.parts(doc, round(weight * share, 4), fusion, signals),
         )
-        for doc, share in ranked[: looking.wanted.limit]
+        for doc, share in ranked[: state.wanted.limit]
     ]
-    for doc, _ in ranked[: looking.wanted.limit]:
-        looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
+    for doc, _ in ranked[: state.wanted.limit]:
+        state.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     best = [doc for doc, _ in ranked[:LOOKED]]
-    looking.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
+    state.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
     return hits
 
 
-def _reason(looking: Looking, memory: Memory, signals: Signals, words: WordMatches) -> str:
-    return why(memory.doc, signals.evidence(memory.doc), words, looking.question.words, memory.content)
+def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:
+    return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, memory.content)
 
 
 def durable(fits: Sequence[float]) -> float:
@@ -68,20 +68,20 @@ def durable(fits: Sequence[float]) -> float:
     return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(looking: Looking, memory_id: str, parents: Sequence[memories.VersionParent]) -> SaidIn:
+def _said_in(state: RecallState, memory_id: str, parents: Sequence[memories.VersionParent]) -> SaidIn:
     """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode."""
     for parent, _ in parents:
         if parent.kind == "message":
-            said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
+            said = session_rows.message_by_id(state.tx, state.scope, parent.id)
             if said is not None:
                 return SaidIn(message_citation(said))
         try:
-            episode = episodes.episode(looking.tx, looking.scope, parent.id) if parent.kind == "episode" else None
+            episode = episodes.episode(state.tx, state.scope, parent.id) if parent.kind == "episode" else None
             if episode is not None:
-                looking.taken_from[memory_id] = episode.id
-                transcript = looking.transcript(episode.transcript_id)
+                state.taken_from[memory_id] = episode.id
+                transcript = state.transcript(episode.transcript_id)
                 turns = (episode.first_turn, episode.last_turn)
                 return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)
         except Corrupt as error:
-            looking.damaged.append(str(error.data["id"]))
+            state.damaged.append(str(error.data["id"]))
     return SaidIn()

@@ -1,6 +1,6 @@
 """Recall: a question in, budgeted hits out. Reads, and hands to the pure parts what they decide on.
 
-    question.parse → looking: words.match_words, meaning.nearest → filters → rank → hits → budget
+    question.parse → legs (lexical_search.match_words, VectorSearch.nearest) → filters → rank → hits → budget
 
 What is found among memories stands in memory_hits.py, what among episodes in episode_hits.py.
 """
@@ -17,11 +17,11 @@ from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
 from picomem.recall.hits import HIT_OVERHEAD, redacted
-from picomem.recall.legs import Looking
+from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
-from picomem.recall.vector_search import MeaningLeg
+from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
@@ -43,49 +43,49 @@ class Recall:
         self,
         connector: Connector,
         redactor: Callable[[], Redactor],
-        meaning: MeaningLeg | None,
+        vectors: VectorSearch | None,
         zone: tzinfo,
         lexicon: Lexicon | None = None,
         weights: Weights = WEIGHTS,
-        without_meaning: str = "off",
+        without_vectors: str = "off",
     ) -> None:
-        """`without_meaning` is what the legs by vector are said to be where there is no `meaning`."""
+        """`without_vectors` is what the legs by vector are said to be where there are no `vectors`."""
         self._connector = connector
         self._redactor = redactor
-        self._meaning = meaning
+        self._vectors = vectors
         self._zone = zone
         self._lexicon = lexicon
         self._weights = weights
-        self._without_meaning = without_meaning
+        self._without_vectors = without_vectors
 
     def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
         question = parse(text, now, self._zone)
         with self._connector.read() as tx:
-            looking = Looking(
-                tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights, self._without_meaning
+            state = RecallState(
+                tx, scope, question, wanted, now, self._vectors, self._lexicon, self._weights, self._without_vectors
             )
-            ranked = memory_hits(looking) if wanted.filters.include_memories else []
-            ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
-        ranked, repeats = _without_repeats(ranked, looking.taken_from)
-        notes = looking.notes
-        if looking.damaged:
-            lost = len(set(looking.damaged))
+            ranked = memory_hits(state) if wanted.filters.include_memories else []
+            ranked += episode_hits(state) if wanted.filters.include_transcripts else []
+        ranked, repeats = _without_repeats(ranked, state.taken_from)
+        notes = state.notes
+        if state.damaged:
+            lost = len(set(state.damaged))
             said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
             notes.append(f"{said} left out; run `picomem doctor`.")
-        sure = looking.confidence if ranked else 0.0
+        sure = state.confidence if ranked else 0.0
         if ranked and sure < wanted.min_confidence:
             notes.append(_too_unsure(ranked, sure, wanted))
             ranked = []
         elif ranked and sure < _DOUBTFUL:
             notes.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
-        if looking.episodes == 0 and sure < _DOUBTFUL:
+        if state.episodes == 0 and sure < _DOUBTFUL:
             notes.append("No past session has been read yet; run `picomem ingest`.")
         chosen = _chosen(ranked, wanted)
         redactor = self._redactor() if chosen else None
         # Before anything is cut, for half of a secret is not known as one.
         chosen = [redacted(hit, redactor) for hit in chosen] if redactor else chosen
-        hits = _within_budget(chosen, wanted.token_budget, looking.matched)
-        hits = [replace(hit, marks=marks(hit.text, looking.matched.get(hit.id, {}))) for hit in hits]
+        hits = _within_budget(chosen, wanted.token_budget, state.matched)
+        hits = [replace(hit, marks=marks(hit.text, state.matched.get(hit.id, {}))) for hit in hits]
         left_out = min(len(ranked), wanted.limit) - len(hits)
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
@@ -94,7 +94,7 @@ class Recall:
             question=text[:400],
             hits=tuple(hits),
             confidence=sure,
-            legs=looking.legs,
+            legs=state.legs,
             tokens=sum(hit.tokens for hit in hits),
             token_budget=wanted.token_budget,
             left_out=left_out,
@@ -102,7 +102,7 @@ class Recall:
             until=asked.until if asked else filters.until,
             time_phrase=time.phrase if asked else "",
             notes=tuple(notes),
-            signs=looking.signs,
+            signs=state.signs,
             repeats=tuple(redacted(hit, redactor) for hit in repeats) if redactor else (),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import MINUTE, Micros
 from picomem.light_dataclass import dataclass
-from picomem.recall.legs import Looking
+from picomem.recall.legs import RecallState
 from picomem.store import episode_events, episodes, search
 from picomem.text.temporal.session_references import SessionReading, chosen
 
@@ -25,58 +25,58 @@ class TimeWindow:
     transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
 
 
-def meant_window(looking: Looking) -> TimeWindow | None:
+def meant_window(state: RecallState) -> TimeWindow | None:
     """The time to look in: what the caller set is a limit, what the question says is a preference."""
-    filters, question = looking.wanted.filters, looking.question
+    filters, question = state.wanted.filters, state.question
     until = filters.until
     if filters.known_at is not None:
         until = min(until or filters.known_at, filters.known_at)
     if filters.since is not None or until is not None:
         return TimeWindow(filters.since or -(1 << 62), until or 1 << 62, hard=True)
     sessions, time = question.sessions, question.time
-    if sessions and (weight := _weight(looking, sessions.certain)) and (named := _named_sessions(looking, sessions)):
-        return TimeWindow(0, looking.now, sessions.phrase, weight=weight, transcripts=tuple(named))
-    if time.window and (weight := _weight(looking, time.certain)):
+    if sessions and (weight := _weight(state, sessions.certain)) and (named := _named_sessions(state, sessions)):
+        return TimeWindow(0, state.now, sessions.phrase, weight=weight, transcripts=tuple(named))
+    if time.window and (weight := _weight(state, time.certain)):
         happened = time.certain and not time.of_talk
         return TimeWindow(time.window.since, time.window.until, time.phrase, weight=weight, of_events=happened)
     return None
 
 
-def _weight(looking: Looking, certain: bool) -> float:
+def _weight(state: RecallState, certain: bool) -> float:
     """How surely a time is meant; 0 where times weigh nothing, so that nobody looks for one."""
-    if not looking.weights.time:
+    if not state.weights.time:
         return 0.0
-    return 1.0 if certain else looking.weights.perhaps
+    return 1.0 if certain else state.weights.perhaps
 
 
-def inside_of(looking: Looking, window: TimeWindow) -> dict[int, search.EpisodePlace]:
+def inside_of(state: RecallState, window: TimeWindow) -> dict[int, search.EpisodePlace]:
     """The episodes inside, by document."""
     limit = 1 << 40 if window.hard else _DOCUMENTS
     if window.transcripts:
-        places = search.of_transcripts(looking.tx, looking.scope, window.transcripts, limit)
+        places = search.of_transcripts(state.tx, state.scope, window.transcripts, limit)
     else:
-        places = search.in_window(looking.tx, looking.scope, window.since, window.until, limit)
+        places = search.in_window(state.tx, state.scope, window.since, window.until, limit)
     if not places and not window.hard and window.weight == 1.0:
-        looking.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
+        state.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
     return {place.doc: place for place in places}
 
 
-def events_inside(looking: Looking, window: TimeWindow) -> dict[int, float]:
+def events_inside(state: RecallState, window: TimeWindow) -> dict[int, float]:
     """The episodes that tell of an event which happened in a window, by document, each with how likely it did."""
-    if not window.of_events or not looking.weights.events:
+    if not window.of_events or not state.weights.events:
         return {}
-    within = episode_events.within(looking.tx, looking.scope, window.since, window.until, _DOCUMENTS)
+    within = episode_events.within(state.tx, state.scope, window.since, window.until, _DOCUMENTS)
     return {doc: event.share_within(window.since, window.until) for doc, event in within.items()}
 
 
-def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:
+def _named_sessions(state: RecallState, reading: SessionReading) -> list[str]:
     """The transcripts that a question names by their place among those that it may know of.
 
     Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
     """
-    quiet = looking.now - _QUIET if reading.from_end else looking.now
-    known = episodes.transcripts_in_order(looking.tx, looking.scope, looking.now, quiet)
+    quiet = state.now - _QUIET if reading.from_end else state.now
+    known = episodes.transcripts_in_order(state.tx, state.scope, state.now, quiet)
     named = chosen(reading, known)
     if not named and reading.certain:
-        looking.notes.append(f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them.")
+        state.notes.append(f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them.")
     return named

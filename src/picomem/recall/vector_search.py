@@ -1,4 +1,4 @@
-"""The leg by meaning: a question's vector against all of a user's vectors.
+"""Vector search: a question's vector against all of a user's vectors.
 
 Up to `EXACT` of them are kept in memory as floats, and each is compared. Of more, their signs are kept, a bit a
 dimension, which choose the likely ones (binary_codes.py); the vectors of those are compared. They come from memory as
@@ -83,8 +83,8 @@ class _Stored:
         return _Stored(self.scales[chosen], self.rows[chosen])
 
 
-class MeaningLeg:
-    """Nearest neighbours by one embedder."""
+class VectorSearch:
+    """The nearest neighbours of a text among the vectors of one embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

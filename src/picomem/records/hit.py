@@ -73,7 +73,7 @@ class Signs:
            names a speaker, only what that one said counts
     lead   how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
            Ben, who paints
-    asks   how far the text asks for anything, and is not an order, a remark, code or a log (recall/asking.py)
+    asks   how far the text asks for anything, and is not an order, a remark, code or a log (recall/question_form.py)
     lacks  1 where it calls for a number, a time, a reason, a place or a person, and the memory that fits best has none
     """
 

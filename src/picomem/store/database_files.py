@@ -24,7 +24,7 @@ def log_size(database: Path) -> int:
 
 
 def damaged_log(database: Path) -> Path:
-    """The copy of a damaged log of which nobody has decided yet to go on without its changes (see damaged_logs.py)."""
+    """The copy of a damaged log while nobody has given its lost changes up (see damaged_log_copies.py)."""
     return Path(f"{database}{LOG}-damaged")
 
 

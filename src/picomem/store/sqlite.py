@@ -154,10 +154,10 @@ class SqliteConnector:
                 f"and {log.name} in their place, or move {log.name} away to go on without what was stored last."
             )
         if not damaged_log(self.path).exists():
-            from picomem.store import damaged_logs  # which nobody needs where the log is whole
+            from picomem.store import damaged_log_copies  # which nobody needs where the log is whole
 
             try:
-                damaged_logs.keep(self.path)
+                damaged_log_copies.keep(self.path)
             except OSError as error:
                 raise errors.ReadOnly(
                     f"The log {log} is damaged, and no copy of it could be made beside it ({error.strerror}); nothing "
@@ -181,11 +181,11 @@ class SqliteConnector:
         """A description of the losses with a damaged log, for the doctor; empty if there are none."""
         if not self._is_log_damaged:
             return ""
-        from picomem.store import damaged_logs
+        from picomem.store import damaged_log_copies
 
         return (
             "the changes that were stored last are lost with the damaged log; a repair goes on without them, and the "
-            f"log stays as {damaged_logs.settled_name(self.path).name}"
+            f"log stays as {damaged_log_copies.settled_name(self.path).name}"
         )
 
     def _look_at_log_index(self) -> None:
@@ -312,7 +312,7 @@ class SqliteConnector:
             self._note_identity()  # a repair may have given the store another key
 
     def _give_up_lost_changes(self) -> None:
-        from picomem.store import damaged_logs
+        from picomem.store import damaged_log_copies
 
         with self._lock, translated(self.path):
             copy = damaged_log(self.path)
@@ -320,7 +320,7 @@ class SqliteConnector:
                 self._open_writer(despite_damaged_log=True)
                 try:
                     self.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                    copy.rename(damaged_logs.settled_name(self.path))
+                    copy.rename(damaged_log_copies.settled_name(self.path))
                 finally:
                     self._close_writer()
         self._go_on_after_repair()
@@ -589,10 +589,10 @@ class SqliteConnector:
         """Keep the log of a store that was overwritten from the store that stands in its file now."""
         if not self._is_overwritten:
             return
-        from picomem.store import damaged_logs
+        from picomem.store import damaged_log_copies
 
         with suppress(OSError):  # nothing more can be done for it
-            Path(f"{self.path}-wal").rename(damaged_logs.settled_name(self.path))
+            Path(f"{self.path}-wal").rename(damaged_log_copies.settled_name(self.path))
             Path(f"{self.path}-shm").unlink(missing_ok=True)
 
 

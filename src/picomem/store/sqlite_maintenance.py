@@ -10,7 +10,7 @@ import apsw
 
 from picomem import errors
 from picomem.records.scope import Scope
-from picomem.store import ballast, damaged_logs
+from picomem.store import ballast, damaged_log_copies
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
 from picomem.store.sqlite_errors import translated
@@ -91,7 +91,7 @@ class SqliteMaintenance:
             try:
                 connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                damaged_logs.forget_settled(self._path)
+                damaged_log_copies.forget_settled(self._path)
             except apsw.BusyError as error:
                 raise waiting from error
             except apsw.FullError as error:

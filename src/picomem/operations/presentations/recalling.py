@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import attributed, day, plural
-from picomem.recall.standouts import count_standouts
+from picomem.recall.score_cutoff import count_above_cutoff
 
 if TYPE_CHECKING:
     from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
@@ -39,7 +39,7 @@ def _standing_out(result: AnswerView) -> list[HitView]:
     if result.is_limited:
         return result.hits
     scored = [hit for hit in result.hits if hit.source != "note"]
-    weaker = scored[count_standouts([hit.score for hit in scored]) :]
+    weaker = scored[count_above_cutoff([hit.score for hit in scored]) :]
     return [hit for hit in result.hits if hit not in weaker]
 
 

@@ -61,7 +61,7 @@ _END = r"[?？][\s\"'”’)*`]*$"
 _SENTENCE = r"[.!?。！？]\s*(?=\S)"
 
 
-def substance(text: str, asked: AbstractSet[str] = frozenset(), *, by_agent: bool = False) -> float:
+def informativeness(text: str, asked: AbstractSet[str] = frozenset(), *, by_agent: bool = False) -> float:
     """Return how much a text weighs as an answer to a question with the terms `asked`, 0–1: 1 where it says
     something. `by_agent` says that an agent wrote it."""
     text = text.strip()

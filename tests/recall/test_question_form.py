@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.recall.asking import ASKS, KEYWORDS, OF_THE_AGENT, asks
+from picomem.recall.question_form import ASKS, KEYWORDS, OF_THE_AGENT, asks
 
 
 @pytest.mark.parametrize(

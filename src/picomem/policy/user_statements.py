@@ -10,7 +10,7 @@ But it can be checked whether the person said it. A statement is grounded if a f
 
 A question, a doubt, a condition and the claim of somebody else state nothing. A question that asks for something to
 be remembered does, and a question presupposes what the person calls theirs ("what does it say of my boat Swift?").
-Text that a person pasted, or passed on to be worked on ("translate this: …"), is not theirs (`pasted`).
+Text that a person pasted, or passed on to be worked on ("translate this: …"), is not theirs (`pasted_text`).
 
 The same sentences show what a person wants forgotten: they order it, or say that the memory is no longer true.
 """
@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from picomem.policy.forget_requests import CONDITION, is_called_over, is_taken_back, orders_forgetting
-from picomem.policy.pasted import own_words, without_fences
+from picomem.policy.pasted_text import own_words, without_fences
 from picomem.text.terms import is_cjk, terms
 
 # Words of whoever writes about a conversation: that somebody else used them too says nothing.

@@ -1,4 +1,4 @@
-"""How many of an answer's hits a person is shown at first. Pure.
+"""The score below which an answer's hits are not shown to a person at first. Pure.
 
 A call returns ten hits if so many hold any word of the question; often one answers and the rest is noise. A hit is
 worth a person's look if it scores at least half of what the best one does. Of the development sets, `sessions` then
@@ -14,6 +14,6 @@ from collections.abc import Sequence
 _SHARE_OF_BEST = 0.5
 
 
-def count_standouts(scores: Sequence[float]) -> int:
-    """Return how many of these scores, which fall, are worth a look beside the first."""
+def count_above_cutoff(scores: Sequence[float]) -> int:
+    """Return how many of these scores, sorted from the best to the worst, reach the cutoff."""
     return sum(score >= _SHARE_OF_BEST * scores[0] for score in scores)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from picomem.recall.substance import is_phatic
+from picomem.recall.informativeness import is_phatic
 from picomem.text.terms import STOP_WORDS, is_cjk, worded_terms
 
 ASKS = 1.0

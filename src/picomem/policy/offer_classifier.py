@@ -11,7 +11,7 @@ from picomem.policy.offer_signals import observe_offer
 LEAST = 0.15  # chosen from the validation: two or three of a hundred worthwhile lines are below it
 
 
-def doubts_of(text: str) -> tuple[str, ...]:
+def junk_signals(text: str) -> tuple[str, ...]:
     """The signals by which an offer is very likely junk; empty where it is not."""
     judged = load("worth").judge(observe_offer(text), "junk")
     if judged.shares["worth"] >= LEAST:

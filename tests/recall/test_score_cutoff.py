@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.recall.standouts import count_standouts
+from picomem.recall.score_cutoff import count_above_cutoff
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from picomem.recall.standouts import count_standouts
     ],
 )
 def test_hits_with_less_than_half_of_the_best_score_do_not_stand_out(scores: list[float], count: int) -> None:
-    assert count_standouts(scores) == count
+    assert count_above_cutoff(scores) == count

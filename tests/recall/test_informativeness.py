@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.recall.substance import BARE, EMPTY, substance
+from picomem.recall.informativeness import BARE, EMPTY, informativeness
 from picomem.text.terms import query_terms
 
 
@@ -31,14 +31,14 @@ from picomem.text.terms import query_terms
     ],
 )
 def test_a_text_that_only_keeps_a_talk_going_is_empty(text: str) -> None:
-    assert substance(text) == EMPTY
+    assert informativeness(text) == EMPTY
 
 
 @pytest.mark.parametrize(
     "text", ["create the beads", "check again", "did you push?", "Wo ist der Schlüssel?", "提交代码", "你的车呢？"]
 )
 def test_a_short_question_or_request_weighs_less(text: str) -> None:
-    assert substance(text) == BARE
+    assert informativeness(text) == BARE
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_short_question_or_request_weighs_less(text: str) -> None:
     ],
 )
 def test_what_an_agent_announces_weighs_less_and_what_a_person_announces_does_not(text: str) -> None:
-    assert substance(text, by_agent=True) == BARE
-    assert substance(text) == 1.0
+    assert informativeness(text, by_agent=True) == BARE
+    assert informativeness(text) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_an_agent_announces_weighs_less_and_what_a_person_announces_does_no
     ],
 )
 def test_what_an_agent_found_has_its_whole_weight(text: str) -> None:
-    assert substance(text, by_agent=True) == 1.0
+    assert informativeness(text, by_agent=True) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_an_agent_found_has_its_whole_weight(text: str) -> None:
     ],
 )
 def test_what_says_something_has_its_whole_weight(text: str) -> None:
-    assert substance(text) == 1.0
+    assert informativeness(text) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_says_something_has_its_whole_weight(text: str) -> None:
 )
 def test_the_same_question_asked_before_is_no_answer(question: str) -> None:
     asked = frozenset(query_terms(question))
-    assert substance(question, asked) == EMPTY
+    assert informativeness(question, asked) == EMPTY
 
 
 def test_a_turn_without_words_of_its_own_never_stands_before_what_answers(engine: Engine, tmp_path: Path) -> None:

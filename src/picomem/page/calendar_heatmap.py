@@ -1,4 +1,4 @@
-"""A year of days as small squares, a column a week, darker where more was said. Pure."""
+"""A calendar heatmap: a year of days as small squares, a column a week, darker where more was said. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST_WEEKS = 3  # between the beginnings of two names of months, so that they 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def year_picture(
+def calendar_heatmap(
     first: date,
     last: date,
     counts: Mapping[str, int],
