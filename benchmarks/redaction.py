@@ -204,6 +204,8 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "hexadecimal": _drawn("0123456789abcdef"),
     "Base32": _drawn("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
     "words": _filled("<LOW:2-9> "),
+    "hashes, one a line": _filled("<HEX:64>\n"),
+    "hashes and names of files": _filled("<HEX:64>  src/<LOW:2-9>.py\n"),
     "Chinese": lambda size: "".join(chr(0x4E00 + place) for place in random.Random(7).choices(range(20_000), k=size)),
     "Chinese about passwords": _repeated("数据库密码是加密存储的，"),
     "letters and zero-width spaces": _repeated("a\u200b"),

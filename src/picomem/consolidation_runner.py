@@ -50,7 +50,7 @@ class Consolidated:
     """The outcome for a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
     "overtaken" (another process was faster), "busy" (another one is at it), "off" (memory is), "limit" (a transcript
     waits for the next day) or "no model" (a transcript waits for one). A long conversation is consolidated in several
-    `runs`, and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
+    `runs`, and those before a failure stand. `warnings` say what the configured generator did not do."""
 
     session: str
     title: str = ""
@@ -58,7 +58,7 @@ class Consolidated:
     runs: list[Applied] = field(default_factory=list)
     spend: Spend = field(default_factory=Spend)
     failures: int = 0
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 async def consolidate(
@@ -173,7 +173,7 @@ async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconcil
     try:
         verdicts = await generator.judge(doubts.shown(pairs), budget)
     except GeneratorFailed as error:
-        done.notes.append(await run_sync(safe_text, engine, str(error)))
+        done.warnings.append(await run_sync(safe_text, engine, str(error)))
         return [], done
     return await run_sync(doubts.apply, pairs, verdicts, generator.name), done
 
@@ -254,14 +254,14 @@ async def _kept(
     try:
         checked = await _asked(engine, store, generator, ready, done)
     except GeneratorFailed as error:
-        done.notes.append(await run_sync(safe_text, engine, str(error)))
+        done.warnings.append(await run_sync(safe_text, engine, str(error)))
         done.failures = ready.part.session.consolidation_failures + 1
         if not dry_run:
             done.failures = await run_sync(store.failed, ready)
         if not store.works_without_model or done.failures < engine.settings.memory.max_failures_before_degrade:
             done.state = "failed"
             return
-        done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
+        done.warnings.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
         checked = None
     if checked is None and not store.works_without_model and ready.part.has_words:
         done.state = "limit"
@@ -326,11 +326,11 @@ async def _asked(
     except GeneratorFailed:
         if not budget.refused or done.spend != before:
             raise
-        note = (
+        warning = (
             f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) leaves "
             "no room for a call, so no model was asked."
         )
-        done.notes += [note] if note not in done.notes else []  # once, of however many parts
+        done.warnings += [warning] if warning not in done.warnings else []  # once, of however many parts
         return None
     return await run_sync(store.check_proposal, ready, proposal)
 

@@ -228,7 +228,9 @@ class ServerSettings:
 
     host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
     port: int = _setting(8765, "port to listen on")
-    hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
+    hosts: tuple[str, ...] = _setting(
+        (), "further names by which clients reach the server, with the port if it is another"
+    )
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
     sockets: int = _setting(64, "maximum number of web sockets of one token")

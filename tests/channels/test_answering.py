@@ -14,8 +14,8 @@ import pytest
 from tests.cli.model_server import ModelServer, serving
 
 from picomem.agent import turns
-from picomem.channels.account import Delivery, SendOutcome, parts_of
 from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
+from picomem.channels.channel_account import Delivery, SendOutcome, parts_of
 from picomem.clock import SECOND
 from picomem.engine.agent_support import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming

@@ -54,7 +54,7 @@ def check(memory: Engine, known: Session, generator: LanguageModelGenerator, nam
         assert state(memory, known.id) == before, name
     else:
         assert (done.state, now.last_consolidated_seq, memory.timeline()) == ("failed", 0, []), name
-        assert len(done.notes) == 1, name
+        assert len(done.warnings) == 1, name
         assert all_versions(memory) == versions, name
         before = (before[0], (*before[1][:2], before[1][2] + 1), *before[2:])
         assert state(memory, known.id) == before, name
@@ -96,5 +96,5 @@ def test_three_bad_answers_in_a_row_of_whatever_kind_end_without_a_model(memory:
     states = [consolidate(memory, generator, known.id, force=True) for generator in bad]
     assert [outcome.state for outcome in states] == ["failed", "failed", "done"]
     assert states[-1].runs[0].generator == "extractive"
-    assert "failed 3 times in a row" in states[-1].notes[-1]
+    assert "failed 3 times in a row" in states[-1].warnings[-1]
     assert {stored.key: stored.content for stored in memory.memories()} == KNOWN

@@ -157,7 +157,7 @@ def test_after_three_failures_in_a_row_no_model_is_asked_and_counting_starts_aga
         assert memory.timeline() == []
     done = consolidate(memory, failing(), talk.id)
     assert (done.state, done.runs[0].generator) == ("done", "extractive")
-    assert "3 times in a row" in done.notes[-1]
+    assert "3 times in a row" in done.warnings[-1]
     now = memory.sessions().get(talk.id)
     assert (now.last_consolidated_seq, now.consolidation_failures) == (6, 0)
     assert "the pool" in memory.timeline()[0].text
@@ -342,7 +342,7 @@ def test_the_spend_is_counted_shown_and_capped(memory: Engine, talk: Session) ->
         assert done.state == "done"
     assert memory.status().spent_today <= 1_000
     assert len(generator.asked) == 6  # each needs room for the most that it can cost
-    assert "memory.daily_token_limit" in done.notes[0]
+    assert "memory.daily_token_limit" in done.warnings[0]
     assert done.runs[0].generator == "extractive"
 
 

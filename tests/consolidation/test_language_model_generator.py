@@ -54,7 +54,7 @@ def generator(server: Server) -> Generator:
 @pytest.mark.parametrize("provider", ["openai", "ollama", "lmstudio", "vllm", "openai-compatible"])
 def test_a_server_that_speaks_openais_protocol_consolidates(memory, talk, server: Server, provider: str) -> None:
     done = consolidate(memory, open_generator(configured(server.url, provider)), talk.id)
-    assert (done.state, done.notes) == ("done", [])
+    assert (done.state, done.warnings) == ("done", [])
     assert done.runs[0].generator == f"{provider}:tiny"
     assert [stored.key for stored in memory.memories()] == ["staging_db_port"]
     (request,) = server.requests
@@ -99,7 +99,7 @@ def test_an_answer_is_not_asked_for_again_over_the_limit(memory, talk, server, g
     server.behave = says("no JSON at all")
     done = consolidate(memory, generator, talk.id)
     assert (done.state, len(server.requests)) == ("failed", 1)
-    assert "leaves no room for a call" in done.notes[0]
+    assert "leaves no room for a call" in done.warnings[0]
     assert memory.status().spent_today == 760
 
 
@@ -189,7 +189,7 @@ def test_a_model_that_fails_blocks_nothing_and_nothing_is_lost(memory: Engine, t
     done = consolidate(memory, generator, talk.id)
     assert time.monotonic() - began < 5
     assert (done.state, done.failures) == ("failed", 1)
-    assert told in done.notes[0]
+    assert told in done.warnings[0]
     assert KEY not in repr(done)
     if calls:
         assert len(server.requests) == done.spend.calls == calls
@@ -213,7 +213,7 @@ def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, 
         generator = open_generator(configured(gone.url))
     states = [consolidate(memory, generator, talk.id) for _ in range(3)]
     assert [outcome.state for outcome in states] == ["failed", "failed", "done"]
-    assert "is the server running?" in states[0].notes[0]
+    assert "is the server running?" in states[0].warnings[0]
     assert states[0].spend == Spend()  # nothing was sent
     assert states[-1].runs[0].generator == "extractive"
     assert memory.sessions().get(talk.id).last_consolidated_seq == 6

@@ -405,6 +405,29 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     assert not any(title.encode() in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
 
 
+def test_a_fork_of_a_purged_session_brings_no_title_of_it_under_any_name(engine: Engine, tmp_path: Path) -> None:
+    def said(number: int, session: str) -> dict[str, Any]:
+        message = {"role": "user", "content": f"Turn {number} speaks of the lighthouse keeper and his lamp."}
+        name = f"{number:08}-1111-4111-8111-111111111111"
+        return {"type": "user", "uuid": name, "sessionId": session, "cwd": "/w", "message": message}
+
+    def write(path: Path, *records: dict[str, Any]) -> None:
+        with path.open("a") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    old, fork = tmp_path / "old.jsonl", tmp_path / "fork.jsonl"
+    write(old, said(1, "s1"), {"type": "custom-title", "customTitle": "Quince Cove", "sessionId": "s1"})
+    engine.ingest([old])
+    engine.purge(session="s1")
+    title = {"type": "custom-title", "customTitle": "Quince Cove (Branch)", "sessionId": "s2"}
+    write(fork, said(1, "s2"), title, said(2, "s2"))
+    engine.ingest([fork])
+    write(fork, said(3, "s2"), title)  # a host writes the title again where a session goes on
+    engine.ingest([fork])
+    assert [hit.text[:6] for hit in engine.timeline()] == ["Turn 3", "Turn 2"]
+    assert not any(b"Quince Cove" in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
+
+
 @pytest.mark.sqlite_file("another process erases while the file is written anew")
 @pytest.mark.requirement("X5", "X10")
 def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_path: Path, monkeypatch) -> None:

@@ -24,6 +24,7 @@ from picomem.engine.authorization import caller_of, grant, make_sign_in_code, ma
 from picomem.engine.engine import Engine
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, Limits
 from picomem.gateway.http_api import application
+from picomem.gateway.web_server import bound, names_of
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential
 from picomem.runtime import Runtime
@@ -266,6 +267,10 @@ def test_progress_comes_before_the_result_of_a_long_operation(served: Served, an
         ({"Origin": "http://evil.example"}, 403, "foreign_origin"),
         ({"Origin": "null"}, 403, "foreign_origin"),
         ({"Origin": "http://127.0.0.1:1"}, 403, "foreign_origin"),
+        ({"Origin": "http://127.0.0.1:9001", "Host": "127.0.0.1:9000"}, 403, "foreign_origin"),
+        ({"Origin": "http://localhost:9000", "Host": "127.0.0.1:9000"}, 403, "foreign_origin"),
+        ({"Origin": "https://127.0.0.1:9000", "Host": "127.0.0.1:9000"}, 403, "foreign_origin"),
+        ({"Origin": "http://evil.example:9000", "Host": "evil.example:9000"}, 421, "wrong_host"),
         ({"Sec-Fetch-Site": "cross-site"}, 403, "foreign_origin"),
         ({"Sec-Fetch-Site": "same-site"}, 403, "foreign_origin"),
     ],
@@ -278,6 +283,24 @@ def test_a_page_of_another_site_is_refused_on_every_address(
             answer = client.post(path, json={"query": "x"}, headers=headers)
             assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), path
             assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize("host", ["127.0.0.1:9000", "localhost:9000", "[::1]:9000", "127.0.0.1"])
+def test_a_page_that_is_published_on_another_port_of_the_machine_is_ours(served: Served, anns: str, host: str) -> None:
+    with served.client(anns, Host=host, Origin=f"http://{host}", Sec_Fetch_Site="same-origin") as client:
+        assert client.post(_path("recall"), json={"query": "x"}).status_code == 200
+
+
+@pytest.mark.reliability("S6")
+def test_a_name_with_a_port_is_that_of_a_page_on_that_port() -> None:
+    with bound("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        names, origins = names_of(listening, ["Nas.example:9000", "memory.example", "[fd00::1]:9000"])
+    assert names == ["127.0.0.1", "localhost", "[::1]", "nas.example", "memory.example", "[fd00::1]"]
+    assert {"http://nas.example:9000", "https://nas.example:9000", "http://[fd00::1]:9000"} <= set(origins)
+    assert {f"http://memory.example:{port}", "https://memory.example"} <= set(origins)
+    assert not {"http://memory.example", "http://nas.example", "https://nas.example"} & set(origins)
 
 
 def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:

@@ -516,7 +516,7 @@ def test_a_request_becomes_a_memory_once_with_its_episode_in_its_lineage(engine,
 
 def engine_parents(engine: Engine, memory_id: str) -> list[str]:
     with engine._context.connector.read() as tx:
-        parents = [source.parent for source in memories.parents_of(tx, engine.scope, memory_id)]
+        parents = [link.parent for link in memories.links_of(tx, engine.scope, memory_id)]
     return [parent.id for parent in parents if parent.kind == "episode"]
 
 

@@ -74,6 +74,16 @@ def test_what_may_contradict_stays_beside_the_other_and_recall_puts_the_newer_fi
     assert page.index("queue_new") < page.index("queue_old (perhaps outdated)")
 
 
+def test_a_doubt_is_told_by_the_key_of_the_other_memory(engine: Engine) -> None:
+    older, _ = _linked(engine)
+    for name, arguments in (("why", {"id": "queue_new"}), ("history", {"name": "queue_new"})):
+        verb = operation(name)
+        result = verb.call(engine, verb.request(**arguments))
+        assert result.contradicted == {older.id: "queue_old"}
+        assert "may contradict queue_old" in str(verb.presentation(result))
+        assert older.id not in str(verb.presentation(result))
+
+
 @pytest.mark.parametrize(
     ("verdict", "left"),
     [

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from picomem.clock import DAY
 from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_context
 from picomem.engine.engine import Engine
 from picomem.memory import untrusted_handouts
+from picomem.operations.table import operation
 from picomem.records.kinds import Origin
 from picomem.store import user_entries
 
@@ -60,3 +63,40 @@ def test_a_purge_removes_what_hooks_noted(engine: Engine) -> None:
     assert injected_in(engine, "s1") == {"an id 1f"}
     engine.purge(everything=True)
     assert injected_in(engine, "s1") == frozenset()
+
+
+def test_what_hooks_noted_says_when_a_memory_was_handed_out(engine: Engine, clock) -> None:
+    crane = engine.remember("The crane is red", key="crane").memory
+    assert crane
+    why = operation("why")
+    assert why.call(engine, why.request(id="crane")).handed_out == []
+    note_injected(engine, "s1", [f"{crane.id} 1f"])
+    clock.now += DAY
+    note_injected(engine, "s2", [f"{crane.id} 2e", "another 1f"])
+    note_injected(engine, "s1", ["another 1f"])
+    explained = why.call(engine, why.request(id="crane"))
+    assert [given.session for given in explained.handed_out] == ["s2", "s1"]
+    assert explained.handed_out[0].at[:10] > explained.handed_out[1].at[:10]
+    assert "put beside a prompt in 2 sessions" in str(why.presentation(explained))
+    assert why.call(engine.acting_as("agent", agent=True), why.request(id="crane")).handed_out == []
+
+
+def test_a_record_of_an_older_program_is_read(engine: Engine) -> None:
+    crane = engine.remember("The crane is red", key="crane").memory
+    assert crane
+    with engine._context.connector.write(engine.scope) as tx:
+        user_entries.put(tx, engine.scope, user_entries.INJECTED, json.dumps({"s1": [7 * DAY, [f"{crane.id} 1f"]]}))
+    assert injected_in(engine, "s1") == {f"{crane.id} 1f"}
+    why = operation("why")
+    assert [(given.session, given.at[:10]) for given in why.call(engine, why.request(id="crane")).handed_out] == [
+        ("s1", "1970-01-08")
+    ]
+
+
+def test_a_damaged_record_hides_no_reason(engine: Engine) -> None:
+    engine.remember("The crane is red", key="crane")
+    with engine._context.connector.write(engine.scope) as tx:
+        user_entries.put(tx, engine.scope, user_entries.INJECTED, "[1")
+    why = operation("why")
+    explained = why.call(engine, why.request(id="crane"))
+    assert (explained.handed_out, len(explained.changes)) == ([], 1)

@@ -19,7 +19,7 @@ def test_recall_that_finds_nothing_answers_from_the_notes_and_says_so(open_notes
     (hit,) = answer.hits
     assert (hit.source, hit.citation, hit.origin) == ("note", "memory/2026-05-03.md#L1-L4", Origin.OTHER)
     assert answer.legs["notes"] == "1"
-    assert "Recall found nothing, so the notes were searched as well." in answer.notes
+    assert "Recall found nothing, so the notes were searched as well." in answer.warnings
     assert answer.confidence == hit.score
     assert answer.tokens == hit.tokens
 
@@ -41,7 +41,7 @@ def test_recall_that_is_unsure_puts_the_notes_after_what_it_has(open_notes):
     answer = engine.recall("heron decided green tea queue")
     assert answer.confidence < UNSURE
     assert _sources(answer) == ["memory", "note"]
-    assert "Recall is not sure, so the notes were searched as well." in answer.notes
+    assert "Recall is not sure, so the notes were searched as well." in answer.warnings
     assert answer.confidence == engine.recall("heron decided green tea queue", kinds=["fact"]).confidence > 0
 
 
@@ -91,7 +91,7 @@ def test_without_a_store_recall_answers_from_the_files_and_says_so(open_notes, t
         "store": f"failed: {broken} is not a database; name another file with --db.",
         "notes": "1 from the files",
     }
-    assert "The store could not answer, so the notes were searched as well." in answer.notes
+    assert "The store could not answer, so the notes were searched as well." in answer.warnings
     for call in (engine.status, lambda: engine.remember("The heron moved"), engine.index):
         with pytest.raises(NotADatabase):
             call()

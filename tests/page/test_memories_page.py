@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
+from picomem.engine.agent_support import note_injected
 from picomem.errors import Conflict
 from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation
@@ -131,6 +132,23 @@ def test_tags_are_taken_away_by_emptying_their_field(pages: Served) -> None:
         emptied = {**kept, "version": version, "tags": " "}
         assert client.post(f"{path}/revise", data=emptied).status_code == 303
         assert "#coast" not in client.get("/memory/lighthouse").text
+
+
+def test_a_memory_says_what_it_may_contradict_and_when_it_was_handed_out(pages: Served) -> None:
+    with open_memory(pages.db, user="flo", embedder="none") as memory:
+        older = memory.remember("Lunch is at noon", key="lunch_old").memory
+        assert older
+        linked = {"contradicts": older.id, "purged": "01a20919-0000-7000-8000-000000000000"}
+        memory.remember("Lunch is at one", key="lunch_new", related=[f"contradicts:{id_}" for id_ in linked.values()])
+        note_injected(memory, "s-<b>", [f"{older.id} 1f"])
+    with signed_in_client(pages, user="flo") as client:
+        newer = client.get("/memory/lunch_new").text
+        assert f'href="/memory/{older.id}">lunch_old</a>' in newer
+        assert "contradicts:" not in newer
+        assert f"{linked['purged'][:13]}</span> (gone)" in newer
+        assert "In none of the latest sessions" in newer
+        text = client.get("/memory/lunch_old").text
+        assert 'href="/timeline?session=s-%3Cb%3E" class="mono">s-&lt;b&gt;</a>' in text
 
 
 def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:

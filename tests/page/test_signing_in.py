@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 import httpx2
@@ -458,3 +459,37 @@ def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.reliability("S6")
+def test_a_notice_that_another_program_has_set_is_not_shown(pages: Served) -> None:
+    planted = quote(json.dumps(["notice.revised", "what a stranger says", "01a20919-0000-7000-8000-000000000000"]))
+    with signed_in_client(pages, user="nia") as client, signed_in_client(pages, user="olf") as other:
+        own = client.cookies["picomem_notice"]
+        for cookie in (
+            planted,
+            f"{'0' * 64}.{planted}",
+            f"{own.partition('.')[0]}.{planted}",
+            other.cookies["picomem_notice"],
+        ):
+            client.cookies.set("picomem_notice", cookie, domain="127.0.0.1", path="/")
+            text = client.get("/").text
+            assert 'class="toast"' not in text and "a stranger" not in text
+        client.cookies.set("picomem_notice", own, domain="127.0.0.1", path="/")
+        assert "nia" in re.findall(r'class="toast"[^>]*>(.*?)</', client.get("/").text, re.DOTALL)[0]
+
+
+@pytest.mark.reliability("S6")
+def test_the_page_of_a_container_is_signed_in_to_by_the_port_that_is_published(pages: Served) -> None:
+    """Two containers listen on the same port, each published on another: the browser sends the cookies of both."""
+    with signed_in_client(pages, user="pia") as client:
+        session = next(value for name, value in client.cookies.items() if name.startswith("picomem_session_"))
+    with browser_client(pages, Host="127.0.0.1:9000", Origin="http://127.0.0.1:9000") as client:
+        answer = client.post("/sign-in", data={"code": code_for(pages.db, "pia")})
+        assert answer.status_code == 303
+        assert [name for name in client.cookies if name.startswith("picomem_session")] == ["picomem_session_9000"]
+        code = form_code_in(client.get("/").text)
+        assert client.post("/appearance", data={"csrf": code, "theme": "dark"}).status_code == 303
+        assert client.post("/appearance", data={"csrf": code}, headers={"Host": "localhost:9000"}).status_code == 403
+    with browser_client(pages, Host="127.0.0.1:9001", Cookie=f"picomem_session_9000={session}") as client:
+        assert client.get("/search").status_code == 401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 
 import pytest
 from tests.amounts import amount
@@ -12,6 +13,7 @@ from benchmarks.redaction import ENOUGH, share_caught
 from benchmarks.secret_shapes import TUNED as SHAPES
 from picomem.policy.broken_lines import joined_lines
 from picomem.policy.redact import Redactor
+from picomem.policy.secret_scanners import LinearScanner, Scanner, WindowScanner
 
 pytestmark = [pytest.mark.reliability("S4"), pytest.mark.requirement("O7")]
 
@@ -64,7 +66,20 @@ def test_a_secret_does_not_take_the_next_line_with_it() -> None:
     assert "DB_HOST=db1" in redacted and redacted.endswith("\nversion2 of the plan")
 
 
-@pytest.mark.parametrize("piece", ["a1B2c3D4e5F6g7H8\n", "a\n", " \n", "│\n", "a1B2c3D4e5F6g7H8" * 50 + "\n  "])
+@pytest.mark.parametrize("engine", [LinearScanner, WindowScanner])
+def test_a_broken_token_is_found_among_thousands_of_hashes(engine: Callable[[], Scanner]) -> None:
+    lines = [f"{sha256(b'%d' % at).hexdigest()}  src/file{at}.py" for at in range(1_000)]
+    token = f"it says {TOKEN[:20]}\n{TOKEN[20:]} and goes on"
+    password = 'the password = "Summer2024\nBeach77'  # a quotation without its end
+    text = "\n".join((*lines[:300], token, *lines[300:700], password, *lines[700:]))
+    redacted = Redactor(bytes(32), scanner=engine()).redact(text).text
+    assert TOKEN[-8:] not in redacted and "Beach77" not in redacted
+    assert all(line in redacted for line in lines[:299] + lines[301:699] + lines[701:])
+
+
+@pytest.mark.parametrize(
+    "piece", ["a1B2c3D4e5F6g7H8\n", "a\n", " \n", "│\n", "a1B2c3D4e5F6g7H8" * 50 + "\n  ", "3f2a9c1d" * 8 + "  a.py\n"]
+)
 def test_half_a_megabyte_of_broken_lines_is_read_in_a_moment(piece: str) -> None:
     text = piece * (500_000 // len(piece))
     assert cost(lambda: list(joined_lines(text))) < 2.0

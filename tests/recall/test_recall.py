@@ -109,7 +109,7 @@ def test_time_words_in_the_question_bring_that_time_to_the_front(told: Engine) -
 def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(told: Engine) -> None:
     answer = told.recall("what about the redis queue last Tuesday?", now="2027-01-05")
     assert answer.hits
-    assert any("Nothing is known from" in note for note in answer.notes)
+    assert any("Nothing is known from" in warning for warning in answer.warnings)
 
 
 def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: Engine) -> None:
@@ -271,7 +271,7 @@ def test_what_nobody_ever_spoke_of_is_not_known_and_the_answer_says_so(told: Eng
     question = "zirconium smelter quotas in Tuvalu"
     answer = told.recall(question)
     assert answer.confidence < 0.1
-    assert not answer.hits or "probably not known" in " ".join(answer.notes)
+    assert not answer.hits or "probably not known" in " ".join(answer.warnings)
     strict = told.recall(question, min_confidence=0.3)
     assert not strict.hits
     assert strict.confidence == answer.confidence
@@ -283,7 +283,7 @@ def test_what_is_known_passes_the_threshold_and_a_stricter_one_is_kept(told: Eng
     assert told.recall(question, min_confidence=round(sure - 0.01, 4)).hits
     strict = told.recall(question, min_confidence=min(1.0, sure + 0.01))
     assert not strict.hits
-    assert "held back" in strict.notes[0]
+    assert "held back" in strict.warnings[0]
 
 
 def test_a_confidence_beyond_one_is_refused(told: Engine) -> None:
@@ -292,10 +292,10 @@ def test_a_confidence_beyond_one_is_refused(told: Engine) -> None:
 
 
 def test_a_store_into_which_nothing_was_read_says_so_where_it_knows_no_answer(engine: Engine, told: Engine) -> None:
-    assert not any("picomem ingest" in note for note in told.recall("zebra crossing").notes)
+    assert not any("picomem ingest" in warning for warning in told.recall("zebra crossing").warnings)
 
 
 def test_the_hint_to_ingest_stands_only_where_nothing_was_read(engine: Engine) -> None:
     engine.remember("It listens on 6432", key="staging_db_port")
-    assert any("picomem ingest" in note for note in engine.recall("zebra crossing").notes)
-    assert not any("picomem ingest" in note for note in engine.recall("staging port").notes)
+    assert any("picomem ingest" in warning for warning in engine.recall("zebra crossing").warnings)
+    assert not any("picomem ingest" in warning for warning in engine.recall("staging port").warnings)

@@ -121,7 +121,7 @@ def test_the_conversation_that_goes_on_is_not_the_last_one(four: Engine) -> None
 
 def test_a_session_that_is_not_there_is_said(four: Engine) -> None:
     answer = four.recall("What did we say of jam in our ninth session?", now=parse_iso("2026-04-10"))
-    assert any("ninth session" in note and "4 sessions" in note for note in answer.notes)
+    assert any("ninth session" in warning and "4 sessions" in warning for warning in answer.warnings)
     assert answer.hits
 
 

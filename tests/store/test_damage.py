@@ -78,7 +78,7 @@ def test_a_damaged_memory_is_left_out_and_told(column, value, filled):
     _sql(filled, f"UPDATE memories SET {column} = ? WHERE key = 'harbour'", value)
     answer = filled.recall("amber harbour, bronze lighthouse")
     assert [hit.key for hit in answer.hits] == ["lighthouse"]
-    assert any("damaged" in note and "doctor" in note for note in answer.notes)
+    assert any("damaged" in warning and "doctor" in warning for warning in answer.warnings)
     with pytest.raises(Corrupt, match="doctor"):
         filled.memories()
     assert any("does not match its hash" in problem for problem in _problems(filled))
@@ -101,7 +101,7 @@ def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_restored(column, f
     _flip(filled, "memories", column, "key = 'harbour'")
     answer = filled.recall("amber harbour, bronze lighthouse")
     assert [hit.key for hit in answer.hits] == ["lighthouse"]
-    assert "1 row is damaged and was left out; run `picomem doctor`." in answer.notes
+    assert "1 row is damaged and was left out; run `picomem doctor`." in answer.warnings
     damaged: list[str] = []
     assert [memory.key for memory in filled.memories(damaged=damaged)] == ["lighthouse", "orchard"]
     assert damaged == [before[0].id]
@@ -173,7 +173,7 @@ def test_whatever_else_of_a_memory_is_damaged_it_is_not_handed_out_and_this_is_s
     _sql(filled, f"UPDATE memories SET {change} WHERE key = 'harbour'")
     answer = filled.recall("amber harbour, bronze lighthouse")
     assert [hit.key for hit in answer.hits] == ["lighthouse"]
-    assert any("damaged" in note for note in answer.notes)
+    assert any("damaged" in warning for warning in answer.warnings)
     damaged: list[str] = []
     assert [memory.key for memory in filled.memories(damaged=damaged)] == ["lighthouse", "orchard"]
     assert bool(damaged) == (handed_out or "known_to" in change)
@@ -186,7 +186,7 @@ def test_a_memory_that_is_lost_is_missed(filled, disagreements):
     _sql(filled, "DELETE FROM memories WHERE key = 'harbour'")
     answer = filled.recall("amber harbour, bronze lighthouse")
     assert [hit.key for hit in answer.hits] == ["lighthouse"]
-    assert any("damaged" in note for note in answer.notes)
+    assert any("damaged" in warning for warning in answer.warnings)
     with pytest.raises(Corrupt, match="doctor"):
         filled.memories()
     assert any("only a copy brings back" in problem for problem in _problems(filled))
@@ -201,7 +201,7 @@ def test_what_its_user_withheld_is_not_handed_out_because_the_word_for_it_is_dam
     _sql(filled, "PRAGMA ignore_check_constraints = 1; UPDATE transcripts SET send_policy = 'denx'")
     answer = filled.recall("seventeen violins, velvet curtain")
     assert answer.hits == ()
-    assert any("damaged" in note for note in answer.notes)
+    assert any("damaged" in warning for warning in answer.warnings)
     assert filled.timeline(damaged=[]) == []
 
 
@@ -327,7 +327,7 @@ def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements
     answer = filled.recall("seventeen violins, velvet curtain")
     assert TURNS[0] not in " ".join(hit.text for hit in answer.hits)
     assert "villains" not in " ".join(hit.text for hit in answer.hits)
-    assert any("damaged" in note for note in answer.notes)
+    assert any("damaged" in warning for warning in answer.warnings)
     damaged: list[str] = []
     assert [hit.text for hit in filled.timeline(damaged=damaged)] == [TURNS[1]]
     assert len(damaged) == 1

@@ -94,7 +94,9 @@ def _verbs(engine: Engine) -> dict[str, Callable[[], Reply]]:
 
     def recall(question: str) -> Reply:
         answer = engine.recall(question)
-        told = any("damaged" in note for note in answer.notes) or any("failed" in leg for leg in answer.legs.values())
+        told = any("damaged" in warning for warning in answer.warnings) or any(
+            "failed" in leg for leg in answer.legs.values()
+        )
         return Reply([asdict(hit) for hit in answer.hits], told)
 
     def listed(archived: bool) -> Reply:

@@ -139,7 +139,7 @@ class PicoBot:
         notices for the person.
 
         Before a long conversation is cut, the model has a silent turn to store what should last (before_compaction.py).
-        A generator that fails is a note, and the conversation waits (consolidation_runner.py). Raises StoreError.
+        A failing generator is a warning, and the conversation waits (consolidation_runner.py). Raises StoreError.
         """
         engine = self._engine
         if engine is None or not self.talk.session:
@@ -151,7 +151,7 @@ class PicoBot:
             notes = engine.settings.notes.paths
             await flush(engine, self._ask_silently, named_path(notes[0]) if notes else None)
         done = await consolidate_due(engine.acting_as(ACTOR), generator_of(engine.settings))
-        return [note for result in done for note in result.notes]
+        return [warning for result in done for warning in result.warnings]
 
     def _is_long(self) -> bool:
         """Return whether this conversation is to be summarised for its size."""

@@ -33,7 +33,7 @@ from picomem.agent.attribution import ContextTexts
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.light_dataclass import replace
-from picomem.operations.agent_messages import for_agents, result_for_agents
+from picomem.operations.command_rewriting import for_agents, result_for_agents
 from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest

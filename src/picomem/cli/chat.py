@@ -238,15 +238,15 @@ class Chat:
             self._screen.end()
 
     def _settle(self) -> None:
-        """Take up into memory what is due; a failure is a note and no more."""
+        """Take up into memory what is due; a failure is a warning and no more."""
         if self.engine is None or not self.bot.talk.session:
             return
         try:
-            notes = self._waited(self.bot.settle)
+            warnings = self._waited(self.bot.settle)
         except StoreError as error:
-            notes = [str(error)]
-        for note in notes:
-            remark(note)
+            warnings = [str(error)]
+        for warning in warnings:
+            remark(warning)
 
     def _waited(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """Wait for a task and return its result. An interrupt stops the task; the messages until then are kept."""

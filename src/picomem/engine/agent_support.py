@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
-from picomem.errors import StoreError
+from picomem.errors import Corrupt, StoreError
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
 from picomem.store.connector import BRIEF_WAIT
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
     from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
-    from picomem.memory.agent_access import OriginOf
     from picomem.memory.agent_files import Files
     from picomem.memory.agent_graph import AgentGraph
+    from picomem.memory.agent_store import OriginOf
+    from picomem.memory.injection_log import Handout
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
@@ -29,14 +31,14 @@ def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
     """`Engine.files` for a surface that tells the origin of what the agent writes."""
     from picomem.memory.agent_files import Files
 
-    return Files(engine._context.agent_access(origin_of))
+    return Files(engine._context.agent_store(origin_of))
 
 
 def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
     """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
     from picomem.memory.agent_graph import AgentGraph
 
-    return AgentGraph(engine._context.agent_access(origin_of))
+    return AgentGraph(engine._context.agent_store(origin_of))
 
 
 def heard(engine: Engine, *texts: str) -> None:
@@ -82,6 +84,16 @@ def injected_in(engine: Engine, session: str) -> frozenset[str]:
 
     with engine._context.connector.read() as tx:
         return injection_log.load(tx, engine.scope, session)
+
+
+def handouts(engine: Engine, id_: str) -> list[Handout]:
+    """The sessions of hosts into which hooks have put a memory or an episode, the latest first; none where the record
+    is damaged, which the doctor says."""
+    from picomem.memory import injection_log
+
+    with suppress(Corrupt), engine._context.connector.read() as tx:
+        return injection_log.handouts(tx, engine.scope, id_)
+    return []
 
 
 def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
-    from picomem.memory.agent_access import AgentAccess, OriginOf
+    from picomem.memory.agent_store import AgentStore, OriginOf
     from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
@@ -96,12 +96,12 @@ class CallerContext:
             stated=Grounds((*said, *users_own)),
         )
 
-    def agent_access(self, origin_of: OriginOf | None = None) -> AgentAccess:
+    def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
         """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
-        from picomem.memory.agent_access import AgentAccess, of_the_agent
+        from picomem.memory.agent_store import AgentStore, of_the_agent
         from picomem.policy.user_statements import Grounds
 
-        return AgentAccess(
+        return AgentStore(
             connector=self.connector,
             scope=self.scope,
             writer=self.writer,

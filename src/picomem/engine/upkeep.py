@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import SnapshotImport
     from picomem.store.episodes import NearbyEpisodes, TimelinePlace
-    from picomem.store.memories import ListedPage, ListFilter, ListPlace
+    from picomem.store.memories import ListedPage, ListQuery
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_PROJECTS = 12  # that a warning names
@@ -131,21 +131,11 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
         return version_numbers(memories.versions(tx, engine.scope, memory_id))
 
 
-def memories_page(
-    engine: Engine,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    damaged: list[str],
-    *,
-    archived: bool = False,
-) -> ListedPage:
-    """A page of what is believed now, the most important first, or of what is archived or has expired; `damaged` gets
-    the ids of its damaged rows."""
+def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> ListedPage:
+    """A page of memories, the most important first; `damaged` gets the ids of its damaged rows."""
     context = engine._context
-    page = memories.listed_archived if archived else memories.listed
     with context.connector.read() as tx:
-        return page(tx, engine.scope, context.clock(), wanted, after, limit, damaged)
+        return memories.listed(tx, engine.scope, context.clock(), query, damaged)
 
 
 def timeline_page(
@@ -190,6 +180,13 @@ def index_account(engine: Engine, scope: Scope, budget: int | None, omitted: int
     from picomem.engine.current_index_page import index_account
 
     return index_account(engine._context, scope, budget, omitted)
+
+
+def keys_of(engine: Engine, ids: Iterable[str]) -> dict[str, str]:
+    """The keys of memories by their ids, of those that are there and whole."""
+    with engine._context.connector.read() as tx:
+        keys = {id_: memories.key_of(tx, engine.scope, id_, []) for id_ in ids}
+    return {id_: key for id_, key in keys.items() if key}
 
 
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:

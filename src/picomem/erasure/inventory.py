@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
-from picomem.erasure.plan import ChangeAge, Choice, PurgeInventory
+from picomem.erasure.plan import Choice, PurgeInventory
 from picomem.errors import InvalidInput, NotFound
-from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, retention_rows, session_rows
+from picomem.store import retention_rows, session_rows
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -16,15 +15,14 @@ _LONGEST_AGE = 36_500  # days
 
 def load_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
     """All rows that a plan needs. Damaged rows are read as they are: they are erased like the others."""
-    changes = audit.every(tx, scope)
     return PurgeInventory(
         transcripts=retention_rows.transcripts(tx, scope),
         episodes=retention_rows.episodes(tx, scope),
         sessions=retention_rows.sessions(tx, scope),
         messages=retention_rows.messages(tx, scope),
         covered=session_rows.covered(tx, scope),
-        versions=[version.record for version in memories.stored_versions(tx, scope)],
-        refusals=[ChangeAge(change.id, change.at) for change in changes if change.decision == Decision.REFUSE],
+        versions=retention_rows.versions(tx, scope),
+        refusals=retention_rows.refusals(tx, scope),
         links=retention_rows.links(tx, scope),
     )
 

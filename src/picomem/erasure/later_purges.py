@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.erasure.inventory import load_inventory
-from picomem.erasure.plan import ChangeAge, Choice, Plan, PurgeInventory
+from picomem.erasure.plan import Choice, Plan, PurgeInventory
 from picomem.erasure.purge import erase
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.store import audit, tombstones, users
 from picomem.store.connector import EVERYONE, Connector, Transaction
-from picomem.store.retention_rows import EpisodeAge, SessionAge, TranscriptAge
+from picomem.store.retention_rows import EpisodeAge, RefusalAge, SessionAge, TranscriptAge
 
 
 class LaterPurge(NamedTuple):
@@ -92,5 +92,5 @@ def gone_since(then: PurgeInventory, now: PurgeInventory, *, everything: bool) -
     )
 
 
-def _ids(rows: Iterable[TranscriptAge | EpisodeAge | SessionAge | ChangeAge]) -> frozenset[str]:
+def _ids(rows: Iterable[TranscriptAge | EpisodeAge | SessionAge | RefusalAge]) -> frozenset[str]:
     return frozenset(row.id for row in rows)

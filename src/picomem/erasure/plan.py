@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
-from picomem.records.memory import Memory
-from picomem.store.retention_rows import EpisodeAge, Link, MessageAge, Node, SessionAge, TranscriptAge
-
-
-class ChangeAge(NamedTuple):
-    """A refusal and when it was made."""
-
-    id: str
-    at: Micros
+from picomem.store.retention_rows import (
+    EpisodeAge,
+    Link,
+    MessageAge,
+    Node,
+    RefusalAge,
+    SessionAge,
+    TranscriptAge,
+    VersionText,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class PurgeInventory:
     sessions: Sequence[SessionAge]
     messages: Sequence[MessageAge]
     covered: Mapping[str, int]
-    versions: Sequence[Memory]
-    refusals: Sequence[ChangeAge]
+    versions: Sequence[VersionText]
+    refusals: Sequence[RefusalAge]
     links: Sequence[Link]
 
 
@@ -114,7 +114,7 @@ def plan(held: PurgeInventory, choice: Choice) -> Plan:
     )
 
 
-def carries(child: Memory, parent: Memory) -> bool:
+def carries(child: VersionText, parent: VersionText) -> bool:
     """Return whether a version has its words from the version that it replaced, and not from a source of its own."""
     return child.content == parent.content or bool(child.context and child.context == parent.context)
 
@@ -149,9 +149,7 @@ def _of_sessions(held: PurgeInventory, chosen: Iterable[str], going: _PurgeSelec
     going.nodes |= {("episode", episode.id, 0) for episode in held.episodes if episode.transcript in going.transcripts}
     going.nodes |= {("message", message.id, 0) for message in held.messages if message.session in names}
     going.nodes |= {("summary", name, 0) for name in names}
-    going.nodes |= {
-        ("memory", version.id, version.version) for version in held.versions if version.scope.session in names
-    }
+    going.nodes |= {("memory", version.id, version.version) for version in held.versions if version.session in names}
 
 
 def _older(held: PurgeInventory, before: Micros, going: _PurgeSelection) -> None:
@@ -174,7 +172,10 @@ def _older(held: PurgeInventory, before: Micros, going: _PurgeSelection) -> None
 
 def _with_descendants(roots: Iterable[Node], held: PurgeInventory) -> set[Node]:
     """These nodes and everything derived from them, directly or indirectly."""
-    versions: dict[Node, Memory] = {("memory", version.id, version.version): version for version in held.versions}
+    linked = {node for link in held.links for node in (link.child, link.parent)}
+    versions: dict[Node, VersionText] = {
+        node: version for version in held.versions if (node := ("memory", version.id, version.version)) in linked
+    }
     children: defaultdict[Node, list[Link]] = defaultdict(list)
     for link in held.links:
         children[link.parent].append(link)
@@ -188,7 +189,7 @@ def _with_descendants(roots: Iterable[Node], held: PurgeInventory) -> set[Node]:
     return gone
 
 
-def _made_of(link: Link, versions: Mapping[Node, Memory]) -> bool:
+def _made_of(link: Link, versions: Mapping[Node, VersionText]) -> bool:
     if link.role == "repeated":
         return False
     child, parent = versions.get(link.child), versions.get(link.parent)

@@ -20,7 +20,7 @@ from picomem.erasure.remaining_memories import RemainingMemories, texts_of
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.remember import Writer
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.records.session import Session
 from picomem.sessions.new_messages import title_of
@@ -45,6 +45,7 @@ from picomem.store import (
     users,
 )
 from picomem.store.connector import Transaction
+from picomem.store.retention_rows import VersionText
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan
@@ -77,7 +78,7 @@ class Planned:
 
     plan: Plan
     counts: dict[str, int]
-    memories: tuple[Memory, ...]
+    memories: tuple[VersionText, ...]
     partly: tuple[str, ...]
     sessions: tuple[tuple[str, str], ...]  # id and title
     transcripts: tuple[tuple[str, str], ...]  # session and path

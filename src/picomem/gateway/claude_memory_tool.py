@@ -16,7 +16,7 @@ from picomem.gateway.facade_tools import (
     object_schema,
     text_schema,
 )
-from picomem.memory.agent_access import OriginOf
+from picomem.memory.agent_store import OriginOf
 from picomem.text.inert_text import for_prompt
 
 _PROPERTIES: dict[str, dict[str, Any]] = {

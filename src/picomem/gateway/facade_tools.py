@@ -21,8 +21,8 @@ from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.thread_limits import ThreadUse
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
-from picomem.memory.agent_access import OriginOf
-from picomem.operations.agent_messages import for_agents
+from picomem.memory.agent_store import OriginOf
+from picomem.operations.command_rewriting import for_agents
 from picomem.operations.offer_origins import origin_of_text
 from picomem.operations.operation import Progressing
 from picomem.records.kinds import Origin, worst

@@ -30,8 +30,8 @@ from picomem.gateway.facade_tools import (
     object_schema,
     text_schema,
 )
-from picomem.memory.agent_access import OriginOf
 from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
+from picomem.memory.agent_store import OriginOf
 from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
 
 _FENCE = "<untrusted-text "

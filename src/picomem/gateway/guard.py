@@ -4,7 +4,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 
 - Host names this server, or it is 421;
 - an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
-  is 403; only a link to the page to sign in may stand elsewhere;
+  is 403; only a link to the page to sign in may stand elsewhere. A container may publish the server on another port of
+  the machine, so on the machine's own names the Origin of the very Host that is asked for is ours too;
 - every route needs a token, except those of `OPEN`, `OPEN_PAGES` and `OPEN_CHANNELS`, or it is 401; the token comes in
   the header `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address. The web page
   takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
@@ -43,6 +44,7 @@ OPEN_PAGES = (SIGN_IN, "/static/", CERTIFICATE)  # beginnings of addresses that 
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # of this machine, which no other site can make its own
 _WRONG_HOST = 421
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
@@ -187,9 +189,8 @@ class Guard:
     def _foreign(
         self, scope: MutableMapping[str, Any], headers: dict[str, str]
     ) -> tuple[int, str, str, dict[str, str]] | None:
-        host = headers.get("host", "")
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if name.lower() not in self._hosts:
+        host = headers.get("host", "").lower()
+        if host_name(host) not in self._hosts:
             return (
                 421,
                 "wrong_host",
@@ -197,7 +198,7 @@ class Guard:
                 {},
             )
         origin = headers.get("origin")
-        if origin is not None and origin not in self._origins:
+        if origin is not None and origin not in self._origins and not _is_published(origin, host):
             return (
                 403,
                 "foreign_origin",
@@ -272,6 +273,17 @@ class Guard:
             self._sockets[name] -= 1
             if not self._sockets[name]:
                 del self._sockets[name]
+
+
+def host_name(host: str) -> str:
+    """The name in a header `Host`, without the port."""
+    return host if host.endswith("]") else host.rsplit(":", 1)[0]
+
+
+def _is_published(origin: str, host: str) -> bool:
+    """Return whether a page comes from the same port of this machine as its request goes to, whichever that is. Another
+    port is another site. Over TLS, and by other names, there is a proxy, which the settings name."""
+    return origin == f"http://{host}" and host_name(host) in LOOPBACK_NAMES
 
 
 def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:

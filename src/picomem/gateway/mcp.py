@@ -11,7 +11,7 @@ can stop halfway; it does so where it reports, and its transaction rolls back.
 
 Errors. An error that picomem raises on purpose becomes a tool result with `isError` and the one sentence of the
 error, because a model can read that and correct its call. If the sentence names a command, the name of the tool is
-used instead (agent_messages.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
+used instead (command_rewriting.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
 protocol. A fault of ours is left to the SDK, which logs it to stderr.
 
 Facades. `mcp.facades` adds the tools of other memory servers, by their names and with their arguments and answers, on
@@ -53,7 +53,7 @@ from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
-from picomem.operations.agent_messages import for_agents, result_for_agents
+from picomem.operations.command_rewriting import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.version import __version__

@@ -2,8 +2,8 @@
 
 `picomem open` and `picomem serve` make a one-time code (engine/authorization.py) and put it into the fragment of a
 link, which browsers do not send. The page posts the code, once, and gets the token of a session as a cookie that no
-script reads and no other site sends. The name of the cookie has the server's port, because browsers send a cookie to
-every port of a host.
+script reads and no other site sends. The name of the cookie has a port, because browsers send a cookie to every port of
+a host. It is the port that the browser calls, because containers may all listen on the same one.
 
 A form that changes something carries a message authentication code of the session, which another site cannot know.
 """
@@ -11,6 +11,7 @@ A form that changes something carries a message authentication code of the sessi
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,11 +23,14 @@ from picomem.clock import SECOND
 from picomem.engine.authorization import SESSION_LASTS
 
 _COOKIE = "picomem_session_"
+_PORT = re.compile(r"[0-9]{1,5}")
 
 
 def cookie_name(scope: Mapping[str, Any]) -> str:
     """The name of the session's cookie on this server."""
-    return f"{_COOKIE}{(scope.get('server') or ('', ''))[1]}"
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    called = "" if host.endswith("]") else host.rpartition(":")[2]
+    return f"{_COOKIE}{called if _PORT.fullmatch(called) else (scope.get('server') or ('', ''))[1]}"
 
 
 def token_in_cookie(scope: Mapping[str, Any], cookies: str) -> str:

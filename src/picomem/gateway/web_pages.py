@@ -38,7 +38,7 @@ from picomem.gateway.page_sign_in import (
 )
 from picomem.page.html_rendering import THEMES, rendered, static_files
 from picomem.page.message_catalog import LANGUAGES, STATUSES, Say, preferred_language, say_in
-from picomem.page.page_view import Act, PageContent, PageRequest, PageView, own_path
+from picomem.page.page_view import Act, PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
@@ -139,7 +139,7 @@ class WebPages:
             return self._sign_in_page(request, 403, "sign_in.wrong_code", back=back)
         response = RedirectResponse(back, 303, HEADERS)
         begin_session(response, request, token)
-        _keep_notice(response, "notice.signed_in", user_of(token) or "", "")
+        self._keep_notice(response, token, Redirect(to=back, notice="notice.signed_in", about=user_of(token) or ""))
         return response
 
     def _other_user_page(self, request: Request, signed_in: Caller, code: str, back: str) -> Response:
@@ -176,15 +176,34 @@ class WebPages:
     async def _certificate(self, request: Request) -> Response:
         form = await _form(request)
         text = form.get("certificate", [""])[0]
-        if not hmac.compare_digest(self._sealed(text), form.get("seal", [""])[0].encode("utf-8", "replace")):
+        if not self._is_sealed("certificate", text, form.get("seal", [""])[0]):
             raise InvalidInput("The certificate is not as this server wrote it; it cannot be had a second time.")
         name = f"picomem-purge-{json.loads(text)['change_id'][:13]}.json"
         headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
         return Response(text, headers=headers, media_type="application/json")
 
-    def _sealed(self, text: str) -> bytes:
-        """The code of a text that this server wrote into a page."""
-        return hmac.new(self._seal_key, text.encode("utf-8", "replace"), "sha256").hexdigest().encode()
+    def _seal(self, purpose: str, text: str) -> str:
+        """The code of a text that this server gives to a browser, for one purpose."""
+        return hmac.new(self._seal_key, f"{purpose}\0{text}".encode("utf-8", "replace"), "sha256").hexdigest()
+
+    def _is_sealed(self, purpose: str, text: str, seal: str) -> bool:
+        """Return whether a text comes back as this server gave it."""
+        return hmac.compare_digest(self._seal(purpose, text).encode(), seal.encode("utf-8", "replace"))
+
+    def _keep_notice(self, response: Response, session: str, done: Redirect) -> None:
+        """Let the next page of a session say what was done. The cookie is sealed: another program of the machine could
+        set it, and the notice has a button that undoes something."""
+        notice = quote(json.dumps([done.notice, done.about[:_LONGEST_ABOUT], done.run]))
+        value = f"{self._seal(_notice_purpose(session), notice)}.{notice}"
+        response.set_cookie(NOTICE_COOKIE, value, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict")
+
+    def _notice(self, request: Request) -> dict[str, str] | None:
+        """Return the message that is shown for ten seconds after a form; None if there is none."""
+        seal, _, notice = request.cookies.get(NOTICE_COOKIE, "").partition(".")
+        if not self._is_sealed(_notice_purpose(session_token(request)), notice, seal):
+            return None
+        key, about, run = json.loads(unquote(notice))
+        return {"text": _say(request)(key, about=about), "run": run}
 
     # Views and their forms
 
@@ -201,7 +220,7 @@ class WebPages:
                 return await self._view_response(request, done, view)
             response = RedirectResponse(own_path(done.to), 303, HEADERS)
             if done.notice:
-                _keep_notice(response, done.notice, done.about, done.run)
+                self._keep_notice(response, session_token(request), done)
             return response
 
         return answer
@@ -262,10 +281,10 @@ class WebPages:
             "csrf": form_code(session_token(request)) if caller else "",
             "address": _address(request) if request.method == "GET" else "/",
             "question": request.query_params.get("q", ""),
-            "notice": _notice(request) if caller else None,
+            "notice": self._notice(request) if caller else None,
             "now": self._calls.runtime.engine(caller).now(),
             "zone": self._zone,
-            "seal": lambda text: self._sealed(text).decode(),
+            "seal": lambda text: self._seal("certificate", text),
             **page.values,
         }
 
@@ -341,17 +360,5 @@ def _say(request: Request) -> Say:
     return say_in(_language(request))
 
 
-def _keep_notice(response: Response, key: str, about: str, run: str) -> None:
-    """Let the next page say this."""
-    notice = quote(json.dumps([key, about[:_LONGEST_ABOUT], run]))
-    response.set_cookie(NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict")
-
-
-def _notice(request: Request) -> dict[str, str] | None:
-    """Return the message that is shown for ten seconds after a form; None if there is none."""
-    try:
-        key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
-        text = say_in(_language(request))(key, about=about)
-    except (ValueError, KeyError, TypeError, RecursionError):  # another program of this machine may have set it
-        return None
-    return {"text": text, "run": str(run)}
+def _notice_purpose(session: str) -> str:
+    return f"notice {form_code(session)}"

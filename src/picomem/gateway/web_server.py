@@ -23,7 +23,7 @@ import uvicorn
 from picomem.app import operations
 from picomem.errors import InvalidInput
 from picomem.gateway.connections import GuardedConnection
-from picomem.gateway.guard import Limits
+from picomem.gateway.guard import LOOPBACK_NAMES, Limits, host_name
 from picomem.gateway.http_api import application
 from picomem.gateway.server_address import ServerAddress
 from picomem.gateway.shutdown import Shutdown, ShutdownApplication
@@ -75,12 +75,14 @@ def address_of(listening: socket.socket) -> str:
 
 
 def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The names by which clients may call the server, and the origins of its own pages."""
+    """The names by which clients may call the server, and the origins of its own pages. A further name may have a port,
+    which clients use instead of the server's."""
     host, port = listening.getsockname()[:2]
-    own = ["127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host]
-    names = list(dict.fromkeys([*own, *further]))
+    further = [name.lower() for name in further]
+    own = [*LOOPBACK_NAMES, f"[{host}]" if ":" in host else host]
+    names = list(dict.fromkeys([*own, *map(host_name, further)]))
     origins = [f"http://{name}:{port}" for name in names] + [f"https://{name}" for name in further]
-    return names, origins
+    return names, origins + [f"http://{name}" for name in further if host_name(name) != name]
 
 
 def serve(

@@ -49,9 +49,7 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
         memory = resolve(tx, scope, change.memory_id if change else name, archived=True)
     except NotFound:
         return _episode(tx, scope, name)
-    sources = tuple(
-        _source(tx, scope, parent, version) for parent, version in memories.parents_of(tx, scope, memory.id)
-    )
+    sources = tuple(_source(tx, scope, link.parent, link.version) for link in memories.links_of(tx, scope, memory.id))
     return Explanation(
         memory.id,
         "memory",

@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import tzinfo
+from itertools import islice
 from pathlib import Path
 
 from picomem.clock import Micros
@@ -42,6 +43,8 @@ from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
+
+_BEGINNING = 20  # lines
 
 
 @dataclass(slots=True)
@@ -109,7 +112,7 @@ class Ingest:
         self._policies.settle(self._resolved_files(files), report)
         run = _IngestRun(report, state, progress, Queue(self._writing, self._maker, report))
         try:
-            for transcript in files:
+            for transcript in map(self._as_before, files):
                 state.path = str(transcript.path)
                 self._count(transcript, report)
                 if transcript.format:
@@ -139,6 +142,22 @@ class Ingest:
             report.fail(transcript.path, transcript.problem)
         else:
             report.passed_over({"no transcript": 1}, {})
+
+    def _as_before(self, transcript: FoundTranscript) -> FoundTranscript:
+        """Return a file of what may be any log in the format under which it was read before, if that still finds turns
+        in it: the first line, which told the format, may be damaged by now."""
+        if not transcript.format or transcript.unchanged or not format_named(transcript.format).takes_any_log:
+            return transcript
+        try:
+            with self._connector.read() as tx:
+                there = episodes.transcripts_at(tx, self._scope, str(self._resolved(transcript.path)))
+            hosts = {known.host for known in there}
+            before = format_named(hosts.pop()) if len(hosts) == 1 and transcript.format not in hosts else None
+            if isinstance(before, LineFormat) and _finds_turns(before, transcript.path):
+                return replace(transcript, format=before.name)
+        except (InvalidInput, NotFound, Corrupt, UnicodeError):
+            pass  # its reading reports it
+        return transcript
 
     def _store_when_due(self, run: _IngestRun) -> None:
         if run.queue.is_due():
@@ -336,6 +355,12 @@ def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Pi
         started_at=min(starts, default=info.started_at),
         ended_at=max(ends, default=None),
     )
+
+
+def _finds_turns(form: LineFormat, path: Path) -> bool:
+    """Return whether a format finds a turn at the beginning of a file."""
+    state = form.start(path)
+    return any(form.feed(state, line) for line in islice(reader.lines(path), _BEGINNING))
 
 
 def _is_text(text: str) -> bool:

@@ -219,9 +219,10 @@ def _split(stream: BinaryIO, offset: int, longest: int, most_blank: int | None) 
                 return
         if start == 0:
             data = data.removeprefix(_BOM)
-        if data := data.strip(_PADDING):
+        bare = data.strip(_PADDING)
+        if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
             blank = 0
-            yield Line(start, position, data)
+            yield Line(start, position, bare)
             continue
         blank += 1
         if blank == most_blank:

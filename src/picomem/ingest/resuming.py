@@ -48,7 +48,7 @@ class ResumedTranscript:
     def stored(self) -> str:
         """The state that `Resumer.resume` needs to continue. (ASCII: it may quote half of a surrogate pair.)"""
         stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
-        proof = {"file": self.look.file, "changed": self.look.changed}
+        proof = {"file": self.look.file, "changed": self.look.changed, "buried": self.buried}
         return json.dumps({**stored, **proof, "owners": sorted(self.owners)[:_MOST_OWNERS]})
 
 
@@ -190,7 +190,8 @@ class Resumer:
         session = state.info.session or known.session
         rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
         packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions) for row in rows))
-        return ResumedTranscript(known, state, packer, look, set(stored.get("owners", ())), unchanged)
+        owners, buried = set(stored.get("owners", ())), stored.get("buried", False) is True
+        return ResumedTranscript(known, state, packer, look, owners, unchanged, buried)
 
 
 def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:

@@ -167,9 +167,13 @@ class Writing:
         if not reading.transcript.updated_at and (withheld_by := self._policies.first(tx, after)):
             after = replace(after, send_policy=DENY, policy_by=withheld_by)
         episodes.put_transcript(tx, self._scope, after)
-        owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
-        if not owners <= reading.owners:
+        owners, purged = self._write(tx, after, reading.packer.session, batch, prepared, report)
+        if not owners <= reading.owners or (purged and not reading.buried):
             reading.owners |= owners
+            if purged:  # a fork or a copy of a purged session: its title tells of that one
+                reading.buried = True
+                reading.state.info = replace(reading.state.info, title="")
+                after = replace(after, title="")
             after = replace(after, state=reading.stored())
             episodes.put_transcript(tx, self._scope, after)
         report.turns += batch.turns
@@ -200,9 +204,9 @@ class Writing:
         batch: Batch,
         prepared: Mapping[str, PreparedPiece],
         report: Report,
-    ) -> set[str]:
+    ) -> tuple[set[str], bool]:
         """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
-        some of them."""
+        some of them, and whether some of them were purged."""
         owners: set[str] = set()
         gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
         news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
@@ -246,7 +250,7 @@ class Writing:
         episode_events.put_all(tx, self._scope, events)
         report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
-        return owners
+        return owners, bool(purged)
 
     def _store_vector(self, tx: Transaction, episode: Episode, ready: PreparedPiece) -> None:
         if self._vectors is not None:

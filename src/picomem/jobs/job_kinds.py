@@ -310,7 +310,7 @@ def _outcome(done: list[Consolidated], rest: int) -> Outcome:
     """Describe how a consolidation of a user's sessions ended."""
     failed = [result for result in done if result.state == "failed"]
     if failed:
-        return Failed(next(iter(failed[0].notes), "The model failed."))
+        return Failed(next(iter(failed[0].warnings), "The model failed."))
     if any(result.state == "busy" for result in done):
         return Busy()
     return Done(rest if any(result.runs for result in done) else _REST_AFTER_NOTHING)

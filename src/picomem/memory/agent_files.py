@@ -15,7 +15,7 @@ import re
 
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.agent_access import AgentAccess
+from picomem.memory.agent_store import AgentStore
 from picomem.memory.decide import version_origin
 from picomem.memory.remember import Writer, free_key
 from picomem.memory.text_cleaning import Cleaner
@@ -68,10 +68,10 @@ class Written:
 class Files:
     """The files of one scope."""
 
-    def __init__(self, access: AgentAccess) -> None:
-        self._access = access
-        self._connector = access.connector
-        self._scope = access.scope
+    def __init__(self, store: AgentStore) -> None:
+        self._agent_store = store
+        self._connector = store.connector
+        self._scope = store.scope
 
     def read(self, path: str) -> StoredFile | None:
         """The file, or None where there is none. Raises InvalidInput for what is no path."""
@@ -84,7 +84,7 @@ class Files:
         """The paths of all files that begin so, in their order."""
         with self._connector.read() as tx:
             files = memories.files(tx, self._scope)
-        now = self._access.clock()
+        now = self._agent_store.clock()
         return sorted({file.path for file in files if file.current(now) and file.path.startswith(prefix)})
 
     def write(self, path: str, text: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
@@ -93,28 +93,28 @@ class Files:
         Raises Conflict where the file is another by now, Refused where the gate says no, InvalidInput.
         """
         path = self._checked(path)
-        clean = self._access.cleaner().shown_text(plain(text))
+        clean = self._agent_store.cleaner().shown_text(plain(text))
         check_text(clean)
         with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
-            origin = self._access.origin_of(clean, [path], old.content if old else "")
+            origin = self._agent_store.origin_of(clean, [path], old.content if old else "")
             writer = self._writer_of("revise" if old else "remember", operation)
             if old is None:
                 check_names(path, clean, origin)
                 made = self._made(tx, writer, path, clean, origin, _WRITTEN)
             else:
-                self._access.check_may_replace(old, clean, origin)
+                self._agent_store.check_may_replace(old, clean, origin)
                 news: dict[str, object] = {"content": clean, "origin": version_origin(origin, old, changed=True)}
                 made = writer.replace_version(tx, old, news, old.valid_from, "revise", _WRITTEN)
-        self._access.settle()
+        self._agent_store.settle()
         return Written(made.change_id, old is not None)
 
     def delete(self, path: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
         """Archive the file, where it is of that version. Raises Conflict where it is another by now."""
         path = self._checked(path)
-        return self._access.deleting(lambda: self._deleted(path, expected, operation))
+        return self._agent_store.deleting(lambda: self._deleted(path, expected, operation))
 
     def _deleted(self, path: str, expected: str | None, operation: FileWrite | None) -> Written:
         with self._connector.write(self._scope) as tx:
@@ -123,7 +123,7 @@ class Files:
             old = self._expected(tx, path, expected)
             writer = self._writer_of("forget", operation)
             if old is not None:
-                self._access.check_may_forget(old)
+                self._agent_store.check_may_forget(old)
                 writer.forget(tx, self._scope, old.id, _DELETED)
             elif operation is not None:  # so that the same operation has the same answer when a file is there
                 writer.record(tx, self._scope, "noop", _NOTHING_TO_DELETE)
@@ -137,13 +137,13 @@ class Files:
                 raise NotFound(f"There is no file {path}.")
             if memories.by_path(tx, self._scope, self._checked(to)) is not None:
                 raise Conflict(f"The file {to} already exists.")
-            writer = self._access.writer("revise")
-            self._access.check_may_forget(old)
-            origin = worst((old.origin, self._access.origin_of(to, [], path)))
+            writer = self._agent_store.writer("revise")
+            self._agent_store.check_may_forget(old)
+            origin = worst((old.origin, self._agent_store.origin_of(to, [], path)))
             check_names(to, "", origin)
             self._made(tx, writer, to, old.content, origin, f"moved from {path}")
             writer.forget(tx, self._scope, old.id, f"moved to {to}")
-        self._access.settle()
+        self._agent_store.settle()
 
     def done(self, operation: FileWrite) -> Written | None:
         """The result of an operation that was sent before; None for a new one. Raises Conflict if another one was
@@ -154,7 +154,7 @@ class Files:
     # Parts
 
     def _checked(self, path: str) -> str:
-        return checked_path(path, self._access.cleaner())
+        return checked_path(path, self._agent_store.cleaner())
 
     def _expected(self, tx: Transaction, path: str, expected: str | None) -> Memory | None:
         memory = memories.by_path(tx, self._scope, path)
@@ -163,7 +163,7 @@ class Files:
         return memory
 
     def _writer_of(self, verb: str, operation: FileWrite | None) -> Writer:
-        writer = self._access.writer(verb)
+        writer = self._agent_store.writer(verb)
         if operation is None:
             return writer
         return replace(writer, idempotency_key=operation.id, request_hash=_request_hash(operation))
@@ -196,7 +196,11 @@ class Files:
         change = audit.change(tx, self._scope, memory.change_id)
         operation = change.idempotency_key if change else ""
         return StoredFile(
-            memory.path, self._access.cleaner().shown_text(memory.content), memory.change_id, operation, memory.origin
+            memory.path,
+            self._agent_store.cleaner().shown_text(memory.content),
+            memory.change_id,
+            operation,
+            memory.origin,
         )
 
     def _done(self, tx: Transaction, operation: FileWrite) -> Written | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.agent_access import AgentAccess
+from picomem.memory.agent_store import AgentStore
 from picomem.memory.decide import Offer
 from picomem.memory.graph_mapping import (
     Entity,
@@ -61,13 +61,13 @@ class NewRelation:
 class AgentGraph:
     """The graph of one scope. What stores something returns the part of the graph that was added."""
 
-    def __init__(self, access: AgentAccess) -> None:
-        self._access = access
-        self._clean = lambda text: access.cleaner().shown_text(plain(text))
+    def __init__(self, store: AgentStore) -> None:
+        self._agent_store = store
+        self._clean = lambda text: store.cleaner().shown_text(plain(text))
 
     def read(self) -> EntityGraph:
         """The whole graph."""
-        with self._access.connector.read() as tx:
+        with self._agent_store.connector.read() as tx:
             return self._read(tx)
 
     def create_entities(self, entities: Sequence[NewEntity]) -> EntityGraph:
@@ -160,32 +160,32 @@ class AgentGraph:
 
     def _read(self, tx: Transaction) -> EntityGraph:
         damaged: list[str] = []
-        now = self._access.clock()
-        stored = memories.of_graph(tx, self._access.scope, damaged)
+        now = self._agent_store.clock()
+        stored = memories.of_graph(tx, self._agent_store.scope, damaged)
         return graph_of((memory for memory in stored if not memory.over(now)), self._clean, len(damaged))
 
     def _store(self, parts: NewParts) -> dict[str, Memory]:
         """Store what is new, all of it or nothing; what was added, by path."""
-        with self._access.connector.write(self._access.scope) as tx:
+        with self._agent_store.connector.write(self._agent_store.scope) as tx:
             new = list({part.path: part for part in parts(self._read(tx))}.values())
             if len(new) > MOST_PARTS:
                 raise InvalidInput(
                     f"The call holds {len(new):,} new entries, but one call stores at most {MOST_PARTS:,}; split it."
                 )
-            writer = self._access.writer("remember")
+            writer = self._agent_store.writer("remember")
             offers = [self._offer(part) for part in new]
             refused = [offer for offer in offers if not writer.verdict_of(offer).keep]
             done = [writer.remember(tx, offer) for offer in refused or offers]
             made = [result.memory for result in done if result.memory is not None and not result.merged_with]
         if refused:
             raise Refused(f"Nothing was stored, because of “{_shown(refused[0])}”: {done[0].reason}")
-        self._access.settle()
+        self._agent_store.settle()
         return {memory.path: memory for memory in made}
 
     def _offer(self, part: GraphMemory) -> Offer:
         kind = kind_of(part.content)
         return Offer(
-            scope=self._access.scope,
+            scope=self._agent_store.scope,
             content=part.content,
             kind=kind,
             key=suggest_key(part.content, kind.value),
@@ -193,21 +193,21 @@ class AgentGraph:
             importance=0.5 if part.importance is None else part.importance,
             importance_given=part.importance is not None,
             tags=part.tags,
-            origin=self._access.origin_of(part.content, part.names, ""),
+            origin=self._agent_store.origin_of(part.content, part.names, ""),
             path=part.path,
         )
 
     def _archive(self, chosen: Callable[[EntityGraph], list[Memory]]) -> None:
         def archive() -> None:
-            with self._access.connector.write(self._access.scope) as tx:
+            with self._agent_store.connector.write(self._agent_store.scope) as tx:
                 gone = chosen(self._read(tx))
                 for memory in gone:
-                    self._access.check_may_forget(memory)
-                writer = self._access.writer("forget")
+                    self._agent_store.check_may_forget(memory)
+                writer = self._agent_store.writer("forget")
                 for memory in gone:
-                    writer.forget(tx, self._access.scope, memory.id, _DELETED)
+                    writer.forget(tx, self._agent_store.scope, memory.id, _DELETED)
 
-        self._access.deleting(archive)
+        self._agent_store.deleting(archive)
 
 
 def _shown(offer: Offer) -> str:

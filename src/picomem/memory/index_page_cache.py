@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.light_dataclass import replace
-from picomem.memory.index_page import SECTIONS, IndexAccount, IndexPage, account, build, entry_limit, outdated
+from picomem.memory.index_page import (
+    SECTIONS,
+    IndexAccount,
+    IndexEntries,
+    IndexPage,
+    account,
+    build,
+    entry_limit,
+    outdated,
+)
 from picomem.records.ids import content_hash
+from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import index_page_rows, memories, row_counts
 from picomem.store.connector import Transaction
+from picomem.store.memories import EntryPlace
 from picomem.version import __version__
+
+_KINDS = frozenset(kind.value for kind in Kind)
+_FIRST = 64  # entries of a section that are read at first: a page of the usual budget has no room for as many
 
 
 class IndexMaterial(NamedTuple):
-    """What a page is made from: the first memories of each section, and the numbers of all of them."""
+    """What a page is made from, without the words of its entries: the places of the first memories of each section, in
+    order; memories that contradict each other; and the numbers of all of them."""
 
-    memories: list[Memory]
+    sections: list[list[EntryPlace]]
+    contradicting: list[Memory]
     counts: dict[str, int]
     episodes: int
-    damaged: list[str]
 
-    def digest(self) -> str:
-        """A text that differs where the page may differ."""
+    def digest(self, damaged: Iterable[str]) -> str:
+        """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
         # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-        names = sorted(f"{memory.id}:{memory.version}" for memory in self.memories)
+        places = [(place.id, place.version) for section in self.sections for place in section]
+        doubts = [(memory.id, memory.version) for memory in self.contradicting]
+        names = sorted(f"{id_}:{version}" for id_, version in {*places, *doubts})
         counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
-        return content_hash(__version__, *names, *counts, *sorted(self.damaged), str(self.episodes))
+        return content_hash(__version__, *names, *counts, *sorted(damaged), str(self.episodes))
+
+    def first(self, tx: Transaction, scope: Scope, limit: int, beyond: int = 0) -> tuple[list[Memory], list[str]]:
+        """Read the first `limit` entries of each section, and the first `limit + beyond` of all; and which of them are
+        damaged."""
+        unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
+        damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
+        overall = sorted(place for section in self.sections for place in section)[: limit + beyond]
+        places = [place for section in self.sections for place in section[:limit]]
+        read = memories.entries(tx, scope, [*places, *overall], damaged)
+        return list({memory.id: memory for memory in [*read, *self.contradicting]}.values()), damaged
 
 
 def page(
@@ -40,14 +67,19 @@ def page(
     Raises InvalidInput for a budget that no page fits.
     """
     material = _material(tx, scope, now, entry_limit(budget))
-    made_from = material.digest()
+    read, damaged = material.first(tx, scope, _FIRST)
+    made_from = material.digest(damaged)
     kept = index_page_rows.kept(tx, scope, budget)
     if kept is not None and kept.made_from == made_from:
         entries = sum(material.counts.values()) - kept.left_out
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
-    memories_of_page, counts, episodes, damaged = material
-    made = build(memories_of_page, episodes, budget, damaged=len(damaged), counts=counts, shown=shown)
-    return made, made_from
+    limit = _FIRST
+    while True:
+        made = build(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
+        if _is_enough(made, limit, budget):
+            return made, made_from if material.digest(damaged) == made_from else ""
+        limit *= 2
+        read, damaged = material.first(tx, scope, limit)
 
 
 def explained(
@@ -55,21 +87,32 @@ def explained(
 ) -> IndexAccount:
     """The page for a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for
     a budget that no page fits."""
-    memories_of_page, counts, episodes, damaged = _material(tx, scope, now, entry_limit(budget) + omitted)
-    made = account(memories_of_page, episodes, budget, damaged=len(damaged), counts=counts, shown=shown)
-    return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
+    material = _material(tx, scope, now, entry_limit(budget) + omitted)
+    limit = _FIRST
+    while True:
+        read, damaged = material.first(tx, scope, limit, omitted)
+        made = account(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
+        if _is_enough(made.page, limit, budget):
+            return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
+        limit *= 2
+
+
+def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
+    """Return whether no entry behind the first `limit` of its section can stand in a page."""
+    return made.entries < limit or limit >= entry_limit(budget)
 
 
 def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMaterial:
-    """The first `limit` memories of each section, and those that contradict each other. There may be a hundred thousand
-    others, so damage to these is not noticed."""
-    damaged: list[str] = []
+    """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
+    these is not noticed."""
     doubted = memories.contradicting(tx, scope, now)
-    limits = [memories.EntryLimit(rule.least, rule.below, rule.other_kinds) for rule in SECTIONS]
-    best = memories.best_entries(tx, scope, now, limits, limit, outdated(doubted), damaged)
-    known = {memory.id: memory for memory in [*best, *doubted]}
+    last = outdated(doubted)
+    limits = [memories.EntryLimit(rule.kinds, rule.least, rule.below) for rule in SECTIONS]
     return IndexMaterial(
-        list(known.values()), memories.count_entries(tx, scope, now), row_counts.episodes(tx, scope), damaged
+        [memories.best_entries(tx, scope, now, section, limit, last) for section in limits],
+        doubted,
+        memories.count_entries(tx, scope, now),
+        row_counts.episodes(tx, scope),
     )
 
 

@@ -50,7 +50,7 @@ def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wan
     answer = with_notes(answer, result.hits, wanted)
     said = f"{reason}, so the notes were searched as well."
     legs = {**answer.legs, "notes": f"{len(result.hits)}" + (" from the files" if result.searched == "files" else "")}
-    return replace(answer, legs=legs, notes=(*answer.notes, said, *result.warnings))
+    return replace(answer, legs=legs, warnings=(*answer.warnings, said, *result.warnings))
 
 
 def applies(wanted: Wanted) -> bool:

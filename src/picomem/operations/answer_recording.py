@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.engine import agent_support
 from picomem.light_dataclass import fields
-from picomem.operations.agent_messages import result_for_agents
+from picomem.operations.command_rewriting import result_for_agents
 from picomem.operations.inert_results import inert
 from picomem.operations.recall_views import jsonable
 

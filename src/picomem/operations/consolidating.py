@@ -155,7 +155,7 @@ async def consolidate(
         for pair in reconciled
     ]
     sessions = [_view(outcome, request.dry_run) for outcome in done]
-    warnings = cost.notes if cost else []
+    warnings = cost.warnings if cost else []
     return ConsolidateResult(generator.name, request.dry_run, sessions, views, room, settled, warnings)
 
 
@@ -179,7 +179,7 @@ def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
         title=done.title,
         state=done.state,
         failures=done.failures,
-        warnings=done.notes,
+        warnings=done.warnings,
         runs=[
             RunView(
                 run="" if dry_run else run.run,

@@ -17,8 +17,11 @@ from picomem.paths import named_path
 from picomem.records.kinds import Kind, Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from picomem.engine.engine import Engine
     from picomem.memory.index_page import IndexPage
+    from picomem.records.memory import Memory
     from picomem.records.transcript import Turn
     from picomem.store.episodes import TimelinePlace
     from picomem.store.memories import ListPlace
@@ -53,13 +56,13 @@ class MemoriesResult:
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
     from picomem.engine.upkeep import memories_page, shown, unknown_project
-    from picomem.store.memories import ListFilter
+    from picomem.store.memories import ListFilter, ListQuery
 
     now = engine.now()
     damaged: list[str] = []
     wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
-    after = _list_place(request.cursor)
-    page = memories_page(engine, wanted, after, request.limit, damaged, archived=request.archived)
+    query = ListQuery(wanted, _list_place(request.cursor), request.limit, request.archived)
+    page = memories_page(engine, query, damaged)
     views = [memory_view(shown(engine, memory), now) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
@@ -198,9 +201,19 @@ class SourceView:
 
 
 @dataclass(frozen=True, slots=True)
+class HandoutView:
+    """A session of a host in which a hook put an entry beside a prompt, and when."""
+
+    session: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class WhyResult:
     """`version_numbers` are the versions as people count them, by the numbers in the changes and sources. Of an episode
-    `explanation` says where it is from, and `transcript` is the path of it."""
+    `explanation` says where it is from, and `transcript` is the path of it. `contradicted` are the keys of the memories
+    that it may contradict, by their ids. `handed_out` says in which of the latest sessions a hook put it beside a
+    prompt, the latest first; what an agent recalls is not recorded. It is empty for an agent."""
 
     id: str
     what: str
@@ -210,10 +223,13 @@ class WhyResult:
     explanation: str
     transcript: str
     version_numbers: dict[int, int] = field(default_factory=dict)
+    contradicted: dict[str, str] = field(default_factory=dict)
+    handed_out: list[HandoutView] = field(default_factory=list)
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Explain why something was stored, merged or refused: the decision, its time, its author and its source."""
+    from picomem.engine.agent_support import handouts
     from picomem.memory.version_history import version_numbers
 
     explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
@@ -249,7 +265,19 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
         explanation=explanation,
         transcript=transcript,
         version_numbers=version_numbers(explained.versions),
+        contradicted=_contradicted(engine, [explained.memory] if explained.memory else []),
+        # The ids of sessions would cost an agent tokens.
+        handed_out=[]
+        if engine.caller.is_agent
+        else [HandoutView(given.session, iso(given.at)) for given in handouts(engine, explained.id)],
     )
+
+
+def _contradicted(engine: Engine, memories: Iterable[Memory]) -> dict[str, str]:
+    """The keys of what memories may contradict, by id."""
+    from picomem.engine.upkeep import keys_of
+
+    return keys_of(engine, {id_ for memory in memories for id_ in memory.contradicts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,30 +291,24 @@ class HistoryRequest:
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
     """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`).
-    `archived` says of each memory that is not believed any more, by its id, since when."""
+    `archived` says of each memory that is not believed any more, by its id, since when. `contradicted` are the keys of
+    the memories that a version may contradict, by their ids."""
 
     versions: list[MemoryView]
     version_numbers: list[int]
     archived: dict[str, str]
+    contradicted: dict[str, str] = field(default_factory=dict)
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what it said, when it was current, and when it was true."""
-    from picomem.memory.version_history import version_numbers
+    from picomem.memory.version_history import version_numbers, versions_at
 
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
     every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
-    # “What was true then” is asked of what is believed now, where anything is (an archived memory has only a past).
-    believed = true is not None and known is None and any(version.known_to is None for version in every)
-    versions = [
-        version
-        for version in every
-        if (known is None or version.known_from < known <= (version.known_to or known))
-        and (not believed or version.known_to is None)
-        and (true is None or version.valid_from < true <= (version.valid_to or true))
-    ]
+    versions = versions_at(every, known, true)
     numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
     believed_now = {version.id for version in every if version.known_to is None}
     ended = {version.id: version.known_to for version in every if version.id not in believed_now}
@@ -294,6 +316,7 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         [memory_view(version, now) for version in versions],
         [numbers[version.id][version.version] for version in versions],
         {memory_id: iso(at) for memory_id, at in ended.items() if at is not None},
+        _contradicted(engine, versions),
     )
 
 

@@ -146,7 +146,7 @@ def answer_view(
         since=iso_or_none(answer.since),
         until=iso_or_none(answer.until),
         time_phrase=answer.time_phrase,
-        warnings=list(answer.notes),
+        warnings=list(answer.warnings),
         is_limited=is_limited,
     )
 

@@ -98,7 +98,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         now=now,
     )
     if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
-        answer = replace(answer, notes=(*unknown_project(engine, request.project), *answer.notes))
+        answer = replace(answer, warnings=(*unknown_project(engine, request.project), *answer.warnings))
     else:
         answer = replace(answer, hits=tuple(replace(hit, parts=()) for hit in answer.hits))
     sessions = _hit_sessions(engine, answer)

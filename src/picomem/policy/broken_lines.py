@@ -21,6 +21,7 @@ _REST = rf"{_TOKEN}{{2,}}+={{0,2}}+(?![\w=:(\[<])"
 _LINE_START = " \t>│┃|"  # indentation, the marks of quoted mail, the border of a box
 _LINE_END = " \t\r│┃"
 _MARGIN = 80  # characters at the beginning of a line that are no text
+_BEGUN = rf"\n[{_LINE_START}]{{0,{_MARGIN}}}+(?P<rest>{_REST})"
 _DRAWN = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
 _SHORTEST = 16  # characters of a token that is looked for across a break
 _LONGEST = 4096  # characters that are read without their breaks at once
@@ -60,23 +61,25 @@ class _Break(NamedTuple):
 
 def joined_lines(text: str) -> Iterator[JoinedLines]:
     """Every run that may be a broken token, with what stands before it in its line."""
+    tail = re.compile(rf"{_TOKEN}{{{_SHORTEST}}}")
     for chain in _chains(text):
         first = chain[0].start
         line = max(text.rfind("\n", 0, first) + 1, first - _LONGEST)
         edges = [line, *(edge for part in chain for edge in part[:2]), chain[-1].rest]
         run = "".join(text[low:high] for low, high in zip(edges[::2], edges[1::2], strict=True))
-        if re.search(rf"{_TOKEN}{{{_SHORTEST},}}=*\Z", run):
+        if tail.fullmatch(run.rstrip("=")[-_SHORTEST:]):
             yield JoinedLines(run, line, tuple(part[:2] for part in chain), not chain[-1].is_drawn)
 
 
 def _chains(text: str) -> Iterator[list[_Break]]:
     """The breaks inside of tokens; those of one token together, as long as that is not too long."""
+    drawn = re.compile(_DRAWN).search
     chain: list[_Break] = []
     for part in _breaks(text):
         if chain and (chain[-1].rest != part.start or part.start - chain[0].start > _LONGEST):
             yield chain
             chain = []
-        if part.is_drawn or chain or _is_drawn(text[max(0, part.start - _SHORTEST) : part.start]):
+        if part.is_drawn or chain or drawn(text, max(0, part.start - _SHORTEST), part.start):
             chain.append(part)
         if chain and not part.is_drawn:
             yield chain
@@ -86,18 +89,20 @@ def _chains(text: str) -> Iterator[list[_Break]]:
 
 
 def _breaks(text: str) -> Iterator[_Break]:
-    rest = re.compile(_REST)
-    before, at = "", 0  # the line before, and where the line begins
-    for line in text.split("\n"):
-        end = before.rstrip(_LINE_END)
-        begun = line.lstrip(_LINE_START)
-        word = begun.find(" ")
-        if len(end) - end.rfind(" ") + (len(begun) if word < 0 else word) > _SHORTEST and re.match(_TOKEN, end[-1:]):
-            low = at + len(line) - len(begun)
-            if len(line) - len(begun) <= _MARGIN and (part := rest.match(text, low)):
-                yield _Break(at - 1 - len(before) + len(end), low, part.end(), _is_drawn(part[0]))
-        before, at = line, at + len(line) + 1
+    token, drawn = re.compile(_TOKEN).match, re.compile(_DRAWN).search
+    for begun in re.finditer(_BEGUN, text):
+        end = begun.start()
+        if text[end - 1 : end] in _LINE_END:
+            line = text.rfind("\n", 0, end) + 1
+            end = line + len(text[line:end].rstrip(_LINE_END))
+        if not token(text[max(0, end - 1) : end]):
+            continue
+        low, high = begun.span("rest")
+        ahead = re.split("[ \n]", text[max(0, end - _SHORTEST) : end])[-1]
+        if len(ahead) + high - low >= _SHORTEST or len(ahead) + _word(text[low : low + _SHORTEST]) >= _SHORTEST:
+            yield _Break(end, low, high, drawn(text, low, high) is not None)
 
 
-def _is_drawn(text: str) -> bool:
-    return re.search(_DRAWN, text) is not None
+def _word(text: str) -> int:
+    """The length of the first word."""
+    return len(re.split("[ \n]", text, maxsplit=1)[0])

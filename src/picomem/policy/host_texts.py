@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from picomem.text.late_pattern import late_pattern
+
 Span = tuple[int, int]
 
 _BRACKETED = (
@@ -36,10 +38,10 @@ _PHRASES = (
     r"base directory for this skill\s*:|called the \w{1,40} tool with the following input\b|"
     r"result of calling the \w{1,40} tool\b"
 )
-_TO_THE_END = re.compile(rf"(?im)^[ \t]*(?:\[(?:{_BRACKETED})|(?:{_PHRASES}))")
-_REPLY = re.compile(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
-_ONE_LINE = re.compile(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
-_OUTPUT = re.compile(
+_TO_THE_END = late_pattern(rf"(?im)^[ \t]*(?:\[(?:{_BRACKETED})|(?:{_PHRASES}))")
+_REPLY = late_pattern(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
+_ONE_LINE = late_pattern(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
+_OUTPUT = late_pattern(
     r"\A\s*[<‹](?:bash-(?:stdout|stderr|input)|local-command-(?:stdout|stderr)|task-notification)[>›]", re.IGNORECASE
 )
 

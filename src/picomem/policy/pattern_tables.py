@@ -8,6 +8,7 @@ of text that is searched is bounded too, so time grows linearly.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from picomem.text.visible_text import without_unseen
 
@@ -26,7 +27,13 @@ def any_of(text: str) -> str:
 
 def matches(shapes: tuple[str, ...], text: str, flags: int = re.IGNORECASE | re.MULTILINE) -> bool:
     """Return whether one of the shapes occurs in the text."""
-    return any(re.search(shape, text, flags) for shape in shapes)
+    return any(_compiled(shape, flags).search(text) for shape in shapes)
+
+
+@cache
+def _compiled(shape: str, flags: int) -> re.Pattern[str]:
+    """Compiled once: `re` forgets patterns, and takes longer to find one than to use it."""
+    return re.compile(shape, flags)
 
 
 def visible(text: str) -> str:

@@ -20,6 +20,7 @@ import functools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from picomem.errors import InvalidInput
@@ -32,11 +33,11 @@ from picomem.records.scope import Scope
 from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
-_MARK = "[redacted:%s:%s]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere
 _ECHO_MAX = 200  # distinct secrets searched for in the rest of a text: keeps the work linear
 _ECHO_WORK = 100_000_000  # characters searched for them, all in all
 _BLOCK = 64  # bytes that SHA-256 reads at a time
+_RUNS = 64  # broken tokens that are looked at together first: a list of hashes holds thousands of them
 _SHORT_SEGMENT = 64  # characters: many secrets in a row leave the same few behind between them
 
 
@@ -51,7 +52,7 @@ class SecretFinding(NamedTuple):
     @property
     def mark(self) -> str:
         """The placeholder that replaces it."""
-        return _MARK % (self.rule, self.fingerprint)
+        return f"[redacted:{self.rule}:{self.fingerprint}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ class Redactor:
             fingerprint = fingerprints.get(secret)
             if fingerprint is None:
                 fingerprint = fingerprints[secret] = self._fingerprint(secret)
-            findings.append(SecretFinding(rule, start, end, fingerprint))
-            pieces += (text[last:start], _MARK % (rule, fingerprint))
+            finding = SecretFinding(rule, start, end, fingerprint)
+            findings.append(finding)
+            pieces += (text[last:start], finding.mark)
             last = end
         return Redacted("".join((*pieces, text[last:])), tuple(findings))
 
@@ -139,15 +141,23 @@ class Redactor:
     def _hits(self, segment: str) -> list[tuple[int, int, int]]:
         """Start, end and rule of every hit, also in tokens that a layout has broken over lines."""
         hits = self._scanner.scan(segment)
+        if "\n" not in segment:
+            return hits
         starts, ends = {start for start, _, _ in hits}, {end for _, end, _ in hits}
-        for joined in joined_lines(segment):
-            if not starts.isdisjoint(end for _, end in joined.breaks):
-                continue  # a secret of its own begins in the next line
-            if joined.may_end_in_word and joined.breaks[-1][0] in ends:
+        runs = (
+            joined
+            for joined in joined_lines(segment)
+            # Else a secret of its own begins in the next line, or ends in this one.
+            if starts.isdisjoint(end for _, end in joined.breaks)
+            and not (joined.may_end_in_word and joined.breaks[-1][0] in ends)
+        )
+        while batch := list(islice(runs, _RUNS)):
+            if len(batch) > 1 and self._scanner.is_quiet("\n".join(joined.text for joined in batch)):
                 continue
-            for start, end, rank in self._scanner.scan(joined.text):
-                if span := joined.span(start, end):
-                    hits.append((*span, rank))
+            for joined in batch:
+                for start, end, rank in self._scanner.scan(joined.text):
+                    if span := joined.span(start, end):
+                        hits.append((*span, rank))
         return hits
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:

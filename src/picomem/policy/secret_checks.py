@@ -179,7 +179,12 @@ def _is_template(value: str) -> bool:
 
 def _is_random(value: str) -> bool:
     """Drawn, not written: letters, capitals and digits change more often than in words and names."""
-    if len(set(value)) < 6 or _is_blank(value):
+    return not _is_blank(value) and _is_varied(value)
+
+
+def _is_varied(value: str) -> bool:
+    """What `_is_random` says of a value that is no stand-in for one."""
+    if len(set(value)) < 6:
         return False
     if any(map(_is_drawn, _regex(_PIECE).findall(value))) or _is_dense(value):
         return True
@@ -370,8 +375,10 @@ def _assigned(text: str, groups: Groups) -> Span | None:
         place = _QUOTED
     elif (head + key + rest).isupper():
         place = _VARIABLE
-    else:
+    elif kind == "password":
         place = _place(text, key_start - len(head), middle[len(rest) :], end)
+    else:
+        place = _LOOSE  # of other kinds it only counts whether they are quoted
     return (start, end) if _is_worth(kind, value, place) else None
 
 
@@ -447,11 +454,11 @@ def _is_worth(kind: str, value: str, place: int) -> bool:
     if len(value) < 4 or _is_named(value) or value in CODE_TYPES:
         return False
     quoted = place == _QUOTED
-    identifier = _regex(_IDENTIFIER).fullmatch(value)
+    identifier = ("." in value or kind == "password") and _regex(_IDENTIFIER).fullmatch(value)
     if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and identifier)):
         return False
     if kind != "password":
-        return len(value) >= 8 and len(value.split()) == 1 and (_is_random(value) or (quoted and _is_jumble(value)))
+        return len(value) >= 8 and len(value.split()) == 1 and (_is_varied(value) or (quoted and _is_jumble(value)))
     digits, letters = _has_digit(value), _has_letter(value)
     symbols = _regex(_SIGN).search(value) is not None
     if len(value.split()) > 1 or value[0].isspace() or value[-1].isspace():

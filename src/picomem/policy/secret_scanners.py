@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
-from itertools import accumulate, islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate, chain, islice
 from typing import Any, Protocol
 
 from picomem.policy.secret_checks import CHECKS, Groups, Span
@@ -34,6 +34,10 @@ class Scanner(Protocol):
         """Every hit in the text: start, end (characters), the rule's place in RULES."""
         ...
 
+    def is_quiet(self, lines: str) -> bool:
+        """Return whether no rule matches in any of the lines, read each by itself. May say no where that is so."""
+        ...
+
     def view(self, text: str) -> View:
         """The text made ready for this engine."""
         ...
@@ -50,7 +54,7 @@ class View(Protocol):
         ...
 
 
-def secrets_of(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[Span]:
+def secrets_of(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterable[Span]:
     """The secrets that one rule sees, after its check; `reader` makes a view of a part of the text."""
     if rule.within:
         return _inside(rule, view, reader)
@@ -65,9 +69,15 @@ def _inside(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[S
             yield low + start, low + end
 
 
-def _checked(text: str, matches: Iterator[Groups], check: Callable[[str, Groups], Span | None]) -> Iterator[Span]:
-    """Run the check on each match. Of many matches it is asked once for those that read alike, as long as such are
-    frequent: where nearly every match reads differently, to compare them is half of the work."""
+def _checked(text: str, matches: Iterator[Groups], check: Callable[[str, Groups], Span | None]) -> Iterable[Span]:
+    """Run the check on each match, of which there are mostly none."""
+    first = next(matches, None)
+    return () if first is None else _verdicts(text, chain((first,), matches), check)
+
+
+def _verdicts(text: str, matches: Iterator[Groups], check: Callable[[str, Groups], Span | None]) -> Iterator[Span]:
+    """Of many matches the check is asked once for those that read alike, as long as such are frequent: where nearly
+    every match reads differently, to compare them is half of the work."""
     for groups in islice(matches, _MANY):
         if span := check(text, groups):
             yield span
@@ -118,11 +128,20 @@ class LinearScanner:
 
     def scan(self, text: str) -> list[tuple[int, int, int]]:
         view = self.view(text)
-        seen = self._set.Match(view.data) or ()
-        ranks = sorted({rank for gate in seen for rank in self._ranks[gate]})
-        if len(text) >= LONG_RUN:
-            ranks = sorted((*ranks, *self._ungated))
-        return [(start, end, rank) for rank in ranks for start, end in secrets_of(RULES[rank], view, self.view)]
+        return [
+            (start, end, rank) for rank in self._gated(view) for start, end in secrets_of(RULES[rank], view, self.view)
+        ]
+
+    def is_quiet(self, lines: str) -> bool:
+        view = self.view(lines)
+        rules = [RULES[rank] for rank in self._gated(view)]
+        # What begins or ends with its text must do so with its line.
+        return not any(self.finder("(?m)" + (rule.within or rule.pattern)).search(view.data) for rule in rules)
+
+    def _gated(self, view: _Utf8View) -> list[int]:
+        """The ranks of the rules whose literal stands in the text."""
+        ranks = {rank for gate in self._set.Match(view.data) or () for rank in self._ranks[gate]}
+        return sorted((*ranks, *self._ungated) if len(view.text) >= LONG_RUN else ranks)
 
     def view(self, text: str) -> _Utf8View:
         return _Utf8View(text, self)
@@ -160,13 +179,18 @@ class _Utf8View:
         self._sums: list[int] = []
 
     def matches(self, pattern: str) -> Iterator[Groups]:
-        """The groups of every match.
+        matches = self._scanner.finder(pattern).finditer(self.data)
+        first = next(matches, None)
+        return iter(()) if first is None else self._read(pattern, chain((first,), matches))
+
+    def _read(self, pattern: str, matches: Iterator[Any]) -> Iterator[Groups]:
+        """The groups of every match that RE2 found.
 
         RE2 searches fast, but its Python wrapper takes microseconds for a match, five times as long as Python's `re`.
         So `re` reads the groups of a match that RE2 found, and where matches stand close together it reads the rest.
         """
         start = end = 0
-        for count, match in enumerate(self._scanner.finder(pattern).finditer(self.data), 1):
+        for count, match in enumerate(matches, 1):
             yield self._groups(pattern, match.start(), match.end())
             if count % _MANY == 0:
                 start, end = end, match.end()
@@ -232,6 +256,10 @@ class WindowScanner:
                 hits += [(low + start, low + end, rank) for start, end in spans]
         return hits
 
+    def is_quiet(self, lines: str) -> bool:
+        lowered = lines.lower()
+        return not (any(gate in lowered for rule in RULES for gate in rule.gates) or _long_runs(lines))
+
     def view(self, text: str) -> _PlainView:
         return _PlainView(text)
 
@@ -264,6 +292,9 @@ class PatientScanner:
             if not (any(gate in lowered for gate in self._gates) or _long_runs(text)):
                 return []
         return self._made().scan(text)
+
+    def is_quiet(self, lines: str) -> bool:
+        return self._made().is_quiet(lines)
 
     def view(self, text: str) -> View:
         return self._made().view(text)

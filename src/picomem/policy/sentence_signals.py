@@ -8,8 +8,9 @@ there are the words, which a classifier hashes, and the static vector.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Any
 
 from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
@@ -18,6 +19,7 @@ from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms
 
 _LONGEST = 600  # characters that are read
+_AUTOMATON_BYTES = 32_000_000  # the most that RE2 keeps of the states of all cues
 _ZH = r"[\u3400-\u9fff]"
 
 # A name, and a pattern without regard to case. `^` is the beginning of the sentence after words of politeness.
@@ -125,9 +127,63 @@ _POLITE = (
 )
 
 
+class PlainCues:
+    """Cues as Python's `re` reads them."""
+
+    def __init__(self, cues: Iterable[tuple[str, str]] = _CUES) -> None:
+        self._patterns = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in cues]
+
+    def __call__(self, text: str) -> set[str]:
+        """The names of the cues in a text."""
+        return {name for name, pattern in self._patterns if pattern.search(text)}
+
+
+class LinearCues:
+    """The cues as RE2 reads them, all at once: that takes a hundredth of the time. It means the same by them as long as
+    the text is ASCII and has no whitespace but blanks."""
+
+    def __init__(self) -> None:
+        """Raises ImportError where there is no RE2."""
+        import re2
+
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        options.max_mem = _AUTOMATON_BYTES
+        self._set: Any = re2.Set.SearchSet(options)
+        self._names: list[str] = []
+        others: list[tuple[str, str]] = []
+        for name, pattern in _CUES:
+            try:
+                self._set.Add(pattern)
+            except re2.error:  # of a pattern that looks around
+                others.append((name, pattern))
+            else:
+                self._names.append(name)
+        self._set.Compile()
+        self._others = PlainCues(others)
+
+    def __call__(self, text: str) -> set[str]:
+        """The names of the cues in a text."""
+        return {self._names[place] for place in self._set.Match(text.encode()) or ()} | self._others(text)
+
+
 @cache
-def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _CUES)
+def _linear() -> LinearCues | None:
+    """None where RE2 has no wheel."""
+    try:
+        return LinearCues()
+    except ImportError:
+        return None
+
+
+@cache
+def _plain() -> PlainCues:
+    return PlainCues()
+
+
+def _cues(text: str) -> set[str]:
+    return ((_linear() if text.isascii() else None) or _plain())(text)
 
 
 @cache
@@ -146,9 +202,9 @@ def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
     begins = _politeness().match(text)
     body = text[begins.end() :] if begins and begins.end() < len(text) else text
     signals: dict[str, float] = dict(extra or {})
-    for name, pattern in _compiled():
-        if pattern.search(body) or (name in _OF_ALL and pattern.search(text)):
-            signals[name] = 1.0
+    in_body = _cues(body)
+    in_all = in_body if body == text else _cues(text)
+    signals |= {name: 1.0 for name, _ in _CUES if name in in_body or (name in _OF_ALL and name in in_all)}
     refusal = low_value_reason(text, Kind.FACT)
     if refusal is not None:
         signals[f"looks {refusal.value.replace('_', ' ')}"] = 1.0

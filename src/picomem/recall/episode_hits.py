@@ -103,6 +103,12 @@ def _places(
     closer = candidates[: rank.CANDIDATES] if state.weights.context else []
     places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
     others = [doc for doc in dict.fromkeys([*candidates, *near.nearest, *events]) if doc not in places]
+    if window is not None and window.hard:
+        # The places inside are known, and nothing outside may answer: of a long time that spares a look at ten thousand
+        # rows. The likeliest are looked up, to notice one whose row is lost.
+        places |= {doc: inside[doc] for doc in others if doc in inside}
+        candidates = words.best
+        others = [doc for doc in candidates if doc not in places]
     for place in search.places(tx, scope, others) if others else []:
         places[place.doc] = place
     for place in inside.values() if window and window.weight == 1.0 else ():

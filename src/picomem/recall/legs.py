@@ -49,7 +49,7 @@ class RecallState:
     weights: Weights
     without_vectors: str
     legs: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
@@ -67,9 +67,9 @@ class RecallState:
             return WordMatches()
         self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
         for term, spellings in matches.spelled.items():
-            note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
-            if note not in self.notes:
-                self.notes.append(note)
+            warning = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
+            if warning not in self.warnings:
+                self.warnings.append(warning)
         return matches
 
     def _matched(self, where: Corpus) -> WordMatches:

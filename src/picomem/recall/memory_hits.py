@@ -38,14 +38,14 @@ def memory_hits(state: RecallState) -> list[Hit]:
     ranked = list(islice(shares(scores, signals, words), max(state.wanted.limit, LOOKED)))
     weight = durable([share for _, share in ranked])
     listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
-    parents = memories.parents_of_each(state.tx, state.scope, listed)
+    links = memories.links_of_each(state.tx, state.scope, listed)
     hits = [
         memory_hit(
             records[doc],
             round(weight * share, 4),
             "; ".join(filter(None, [_reason(state, records[doc], signals, words), remarks.get(doc)])),
             context=state.wanted.include_context,
-            said_in=_said_in(state, records[doc].id, parents[records[doc].id]),
+            said_in=_said_in(state, records[doc].id, links[records[doc].id]),
             remark=remarks.get(doc, ""),
             parts=state.parts(doc, round(weight * share, 4), fusion, signals),
         )
@@ -68,9 +68,9 @@ def durable(fits: Sequence[float]) -> float:
     return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(state: RecallState, memory_id: str, parents: Sequence[memories.VersionParent]) -> SaidIn:
+def _said_in(state: RecallState, memory_id: str, links: Sequence[memories.VersionLink]) -> SaidIn:
     """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode."""
-    for parent, _ in parents:
+    for parent in (link.parent for link in links):
         if parent.kind == "message":
             said = session_rows.message_by_id(state.tx, state.scope, parent.id)
             if said is not None:

@@ -67,19 +67,19 @@ class Recall:
             ranked = memory_hits(state) if wanted.filters.include_memories else []
             ranked += episode_hits(state) if wanted.filters.include_transcripts else []
         ranked, repeats = _without_repeats(ranked, state.taken_from)
-        notes = state.notes
+        warnings = state.warnings
         if state.damaged:
             lost = len(set(state.damaged))
             said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
-            notes.append(f"{said} left out; run `picomem doctor`.")
+            warnings.append(f"{said} left out; run `picomem doctor`.")
         sure = state.confidence if ranked else 0.0
         if ranked and sure < wanted.min_confidence:
-            notes.append(_too_unsure(ranked, sure, wanted))
+            warnings.append(_too_unsure(ranked, sure, wanted))
             ranked = []
         elif ranked and sure < _DOUBTFUL:
-            notes.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
+            warnings.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
         if state.episodes == 0 and sure < _DOUBTFUL:
-            notes.append("No past session has been read yet; run `picomem ingest`.")
+            warnings.append("No past session has been read yet; run `picomem ingest`.")
         chosen = _chosen(ranked, wanted)
         redactor = self._redactor() if chosen else None
         # Before anything is cut, for half of a secret is not known as one.
@@ -101,7 +101,7 @@ class Recall:
             since=asked.since if asked else filters.since,
             until=asked.until if asked else filters.until,
             time_phrase=time.phrase if asked else "",
-            notes=tuple(notes),
+            warnings=tuple(warnings),
             signs=state.signs,
             repeats=tuple(redacted(hit, redactor) for hit in repeats) if redactor else (),
         )

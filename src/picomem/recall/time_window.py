@@ -57,7 +57,7 @@ def inside_of(state: RecallState, window: TimeWindow) -> dict[int, search.Episod
     else:
         places = search.in_window(state.tx, state.scope, window.since, window.until, limit)
     if not places and not window.hard and window.weight == 1.0:
-        state.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
+        state.warnings.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
     return {place.doc: place for place in places}
 
 
@@ -78,5 +78,7 @@ def _named_sessions(state: RecallState, reading: SessionReading) -> list[str]:
     known = episodes.transcripts_in_order(state.tx, state.scope, state.now, quiet)
     named = chosen(reading, known)
     if not named and reading.certain:
-        state.notes.append(f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them.")
+        state.warnings.append(
+            f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them."
+        )
     return named

@@ -101,6 +101,6 @@ class Answer:
     since: Micros | None = None
     until: Micros | None = None
     time_phrase: str = ""
-    notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
     signs: Signs | None = None  # what the confidence was judged by
     repeats: tuple[Hit, ...] = ()  # left out, because a better hit says the same: whoever has that one has these

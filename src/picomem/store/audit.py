@@ -12,7 +12,7 @@ from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
-from picomem.store.row_hash import is_whole
+from picomem.store.row_hash import by_name, is_whole
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
@@ -172,19 +172,20 @@ def _read(rows: list[Row], damaged: list[str] | None) -> list[Change]:
 
 
 def _change(row: Row) -> Change:
+    values = by_name("changes", row)
     return Change(
-        id=row[0],
-        run=row[1],
-        at=row[2],
-        actor=row[3],
-        verb=row[4],
-        decision=row[5],
-        reason=row[6],
-        memory_id=row[7],
-        before=row[8],
-        after=row[9],
-        candidate=row[10],
-        undoes=row[11],
-        idempotency_key=row[14] or "",
-        request_hash=row[15] or "",
+        id=values["id"],
+        run=values["run"],
+        at=values["at"],
+        actor=values["actor"],
+        verb=values["verb"],
+        decision=values["decision"],
+        reason=values["reason"],
+        memory_id=values["memory_id"],
+        before=values["before"],
+        after=values["after"],
+        candidate=values["candidate"],
+        undoes=values["undoes"],
+        idempotency_key=values["idempotency_key"] or "",
+        request_hash=values["request_hash"] or "",
     )

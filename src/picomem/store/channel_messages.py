@@ -8,7 +8,7 @@ from picomem.clock import Micros
 from picomem.records.channel_message import ChannelMessage, DeliveryState, Direction, OtherWords
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.row_hash import is_whole
+from picomem.store.row_hash import by_name, is_whole
 from picomem.store.sql_access import sql
 
 
@@ -64,7 +64,8 @@ def delete_before(tx: Transaction, scope: Scope, before: Micros) -> None:
 
 def purge(tx: Transaction, scope: Scope) -> list[str]:
     """Delete every message of the user; the texts that they still held."""
-    texts = [str(row[8]) for row in sql(tx).all("channel_messages", user=scope.user) if row[8]]
+    rows = [by_name("channel_messages", row) for row in sql(tx).all("channel_messages", user=scope.user)]
+    texts = [str(row["text"]) for row in rows if row["text"]]
     sql(tx).run("delete_channel_messages", user=scope.user)
     return texts
 
@@ -72,24 +73,25 @@ def purge(tx: Transaction, scope: Scope) -> list[str]:
 def _message(row: Row) -> ChannelMessage | None:
     if not is_whole("channel_messages", row):
         return None
+    values = by_name("channel_messages", row)
     return ChannelMessage(
-        id=row[0],
-        channel=row[1],
-        account=row[2],
-        conversation=row[3],
-        direction=Direction(row[4]),
-        native_id=row[5],
-        address=row[6],
-        is_group=bool(row[7]),
-        text=row[8],
-        context=tuple(OtherWords(name, text) for name, text in json.loads(row[9])),
-        state=DeliveryState(row[10]),
-        reason=row[11],
-        session_id=row[12],
-        message_id=row[13],
-        said_at=row[14],
-        created_at=row[15],
-        due_at=row[16],
-        attempts=row[17],
-        user=row[18],
+        id=values["id"],
+        channel=values["channel"],
+        account=values["account"],
+        conversation=values["conversation"],
+        direction=Direction(values["direction"]),
+        native_id=values["native_id"],
+        address=values["address"],
+        is_group=bool(values["is_group"]),
+        text=values["text"],
+        context=tuple(OtherWords(name, text) for name, text in json.loads(values["context"])),
+        state=DeliveryState(values["state"]),
+        reason=values["reason"],
+        session_id=values["session_id"],
+        message_id=values["message_id"],
+        said_at=values["said_at"],
+        created_at=values["created_at"],
+        due_at=values["due_at"],
+        attempts=values["attempts"],
+        user=values["user_id"],
     )

@@ -150,22 +150,23 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         return _of_transcript(sql(tx).one("transcript_consolidation", user=scope.user, run=run))
     if not row_hash.is_whole("consolidations", row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
-    entries: list[str | dict[str, Any]] = json.loads(row[9])
+    values = row_hash.by_name("consolidations", row)
+    entries: list[str | dict[str, Any]] = json.loads(values["episodes"])
     return Record(
-        run=row[0],
-        session=row[1],
-        first=row[2],
-        last=row[3],
-        before_seq=row[4],
-        before_at=row[5],
-        before_failures=row[6],
-        summary=_summary(row[7]),
-        summarised=bool(row[8]),
+        run=values["run"],
+        session=values["session_id"],
+        first=values["first_seq"],
+        last=values["last_seq"],
+        before_seq=values["before_seq"],
+        before_at=values["before_at"],
+        before_failures=values["before_failures"],
+        summary=_summary(values["before_summary"]),
+        summarised=bool(values["summarised"]),
         episodes=tuple(entry for entry in entries if isinstance(entry, str)),
         entries=tuple(_entry(entry) for entry in entries if not isinstance(entry, str)),
-        change_id=row[10],
-        generator=row[11],
-        at=row[12],
+        change_id=values["change_id"],
+        generator=values["generator"],
+        at=values["at"],
     )
 
 
@@ -176,20 +177,21 @@ def _of_transcript(row: Row | None) -> Record | None:
         raise Corrupt(
             f"The record of consolidation {row[0]} does not match its own hash; run `picomem doctor`.", id=str(row[0])
         )
-    entries: list[str | dict[str, Any]] = json.loads(row[6])
+    values = row_hash.by_name("transcript_consolidations", row)
+    entries: list[str | dict[str, Any]] = json.loads(values["episodes"])
     return Record(
-        run=row[0],
+        run=values["run"],
         session="",
-        transcript=row[1],
-        first=row[2],
-        last=row[3],
-        before_seq=row[4],
-        generation=row[5],
+        transcript=values["transcript_id"],
+        first=values["first_turn"],
+        last=values["last_turn"],
+        before_seq=values["before_turn"],
+        generation=values["generation"],
         episodes=tuple(entry for entry in entries if isinstance(entry, str)),
         entries=tuple(_entry(entry) for entry in entries if not isinstance(entry, str)),
-        change_id=row[7],
-        generator=row[8],
-        at=row[9],
+        change_id=values["change_id"],
+        generator=values["generator"],
+        at=values["at"],
         before_at=None,
         before_failures=0,
         summary=None,
@@ -252,11 +254,21 @@ def stored_runs(tx: Transaction, scope: Scope) -> Iterator[Stored[RunText]]:
 
 
 def _run_text(row: Row) -> RunText:
-    return RunText(run=row[0], session=row[1], transcript="", summary=row[7], episodes=row[9])
+    values = row_hash.by_name("consolidations", row)
+    return RunText(
+        run=values["run"],
+        session=values["session_id"],
+        transcript="",
+        summary=values["before_summary"],
+        episodes=values["episodes"],
+    )
 
 
 def _transcript_run_text(row: Row) -> RunText:
-    return RunText(run=row[0], session="", transcript=row[1], summary="", episodes=row[6])
+    values = row_hash.by_name("transcript_consolidations", row)
+    return RunText(
+        run=values["run"], session="", transcript=values["transcript_id"], summary="", episodes=values["episodes"]
+    )
 
 
 def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:

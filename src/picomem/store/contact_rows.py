@@ -8,7 +8,7 @@ from picomem.clock import Micros
 from picomem.records.channel_message import DIRECTORY, Contact, Pairing
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.row_hash import is_whole
+from picomem.store.row_hash import by_name, is_whole
 from picomem.store.sql_access import sql
 
 SCOPE = Scope(DIRECTORY)
@@ -63,24 +63,26 @@ def delete_expired(tx: Transaction, now: Micros) -> None:
 
 
 def _contact(row: Row) -> Contact:
+    values = by_name("contacts", row)
     return Contact(
-        channel=row[0],
-        account=row[1],
-        native_id=row[2],
-        person=row[3],
-        created_at=row[4],
-        sender=row[6] or "",
-        revoked_at=row[7],
+        channel=values["channel"],
+        account=values["account"],
+        native_id=values["native_id"],
+        person=values["person"],
+        created_at=values["created_at"],
+        sender=values["sender"] or "",
+        revoked_at=values["revoked_at"],
     )
 
 
 def _pairing(row: Row) -> Pairing:
+    values = by_name("pairings", row)
     return Pairing(
-        code=row[0],
-        channel=row[1],
-        account=row[2],
-        native_ids=tuple(json.loads(row[3])),
-        name=row[4],
-        created_at=row[5],
-        expires_at=row[6],
+        code=values["code"],
+        channel=values["channel"],
+        account=values["account"],
+        native_ids=tuple(json.loads(values["native_ids"])),
+        name=values["name"],
+        created_at=values["created_at"],
+        expires_at=values["expires_at"],
     )

@@ -21,6 +21,7 @@ from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
 _LATEST = 2**62  # a time after all others
+_USER, _DOC = (row_hash.COLUMNS["episodes"].index(name) for name in ("user_id", "doc"))
 _MOST_WITH_ACTIONS = 200  # episodes of one transcript whose actions are read to list its files
 
 
@@ -281,7 +282,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
     and the table lacks."""
     asked = list(docs)
     rows = _by_docs(tx, scope, asked)
-    damaged += missing("episode", asked, (row[20] for row in rows))
+    damaged += missing("episode", asked, (row[_DOC] for row in rows))
     return _whole(rows, scope, damaged)
 
 
@@ -404,7 +405,7 @@ def document(episode: Episode) -> Document:
 
 def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Episode]:
     """The rows that match their hash and are the user's, as records; the ids of the others are put on `damaged`."""
-    whole = [is_whole(row) and row[21] == scope.user for row in rows]
+    whole = [is_whole(row) and row[_USER] == scope.user for row in rows]
     damaged += [str(row[0]) for row, good in zip(rows, whole, strict=True) if not good]
     return [_record(row) for row, good in zip(rows, whole, strict=True) if good]
 
@@ -431,29 +432,30 @@ def unchecked(row: Row) -> Episode:
 
 
 def _record(row: Row) -> Episode:
+    values = row_hash.by_name("episodes", row)
     return Episode(
-        id=row[0],
-        transcript_id=row[1],
-        first_turn=row[2],
-        last_turn=row[3],
-        part=row[4],
-        start=row[5],
-        end=row[6],
-        role=row[7],
-        origin=known(row[8], Origin.OTHER),
-        branch=row[9],
-        category=row[10],
-        key=row[11],
-        preview=row[12],
-        summary=row[13],
-        importance=row[14],
-        started_at=row[15],
-        ended_at=row[16],
-        tokens=row[17],
-        identity=row[18],
-        created_at=row[19],
-        doc=row[20],
-        actions=row[22] or "",
+        id=values["id"],
+        transcript_id=values["transcript_id"],
+        first_turn=values["first_turn"],
+        last_turn=values["last_turn"],
+        part=values["part"],
+        start=values["start_offset"],
+        end=values["end_offset"],
+        role=values["role"],
+        origin=known(values["origin"], Origin.OTHER),
+        branch=values["branch"],
+        category=values["category"],
+        key=values["key"],
+        preview=values["preview"],
+        summary=values["summary"],
+        importance=values["importance"],
+        started_at=values["started_at"],
+        ended_at=values["ended_at"],
+        tokens=values["tokens"],
+        identity=values["identity"],
+        created_at=values["created_at"],
+        doc=values["doc"],
+        actions=values["actions"] or "",
     )
 
 

@@ -20,13 +20,6 @@ from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
 
-class VersionParent(NamedTuple):
-    """A source of a version of a memory."""
-
-    parent: Parent
-    version: int
-
-
 class VersionLink(NamedTuple):
     """A row of lineage: what a version of a memory was made from, and the change that recorded it."""
 
@@ -63,6 +56,16 @@ class ListFilter(NamedTuple):
     project: str = ""
 
 
+class ListQuery(NamedTuple):
+    """The page of a list that is asked for: of what is believed and true now, or `archived`, of what is no longer
+    believed and of what has expired and waits to be archived; the page begins behind `after`."""
+
+    filter: ListFilter
+    after: ListPlace | None
+    limit: int
+    archived: bool = False
+
+
 class Undecided(NamedTuple):
     """A memory that may wait for a person's decision, without its words."""
 
@@ -73,11 +76,24 @@ class Undecided(NamedTuple):
 
 
 class EntryLimit(NamedTuple):
-    """Which memories stand in a section of the index page: of an importance in [least, below), but for some kinds."""
+    """Which memories stand in a section of the index page: of some kinds, and of an importance in [least, below)."""
 
+    kinds: tuple[Kind, ...]
     least: float
     below: float
-    other_kinds: tuple[Kind, ...] = ()
+
+
+class EntryPlace(NamedTuple):
+    """The place of a version of a memory in its section of the index page: lower values come first."""
+
+    is_unpinned: int
+    unimportance: float
+    is_of_agent: int
+    age: int
+    key: str
+    id: str
+    version: int
+    doc: int
 
 
 class ListedPage(NamedTuple):
@@ -90,6 +106,7 @@ class ListedPage(NamedTuple):
 
 _BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
 _MOST = 2**31  # rows that are counted
+_USER, _DOC = (row_hash.COLUMNS["memories"].index(name) for name in ("user_id", "doc"))
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
@@ -244,7 +261,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
     and the table lacks."""
     asked = list(docs)
     rows = _by_docs(tx, scope, asked)
-    damaged += missing("memory", asked, (row[24] for row in rows))
+    damaged += missing("memory", asked, (row[_DOC] for row in rows))
     return _whole(rows, scope, damaged)
 
 
@@ -259,35 +276,19 @@ def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | Non
     return _within(tx, scope, rows, damaged)
 
 
-def listed(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    damaged: list[str],
-) -> ListedPage:
-    """A page of what is believed and true now, behind a place. `damaged` gets the damaged rows of this page."""
-    (page,) = _listed_pages(tx, scope, now, wanted, after, limit, (_BELIEVED,))
-    return ListedPage(_within(tx, scope, page.rows, damaged), page.last, page.behind)
-
-
-def listed_archived(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    damaged: list[str],
-) -> ListedPage:
-    """The same of what is believed no longer, and of what has expired and waits to be archived."""
-    pages = _listed_pages(tx, scope, now, wanted, after, limit, (_ARCHIVED, _EXPIRED))
+def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged: list[str]) -> ListedPage:
+    """A page of a list of memories; `damaged` gets the damaged rows of this page."""
+    lists = (_ARCHIVED, _EXPIRED) if query.archived else (_BELIEVED,)
+    values: dict[str, object] = {
+        **_reader(scope, now),
+        **query.filter._asdict(),
+        "tag_in_json": json.dumps(query.filter.tag, ensure_ascii=False),
+    }
+    pages = [_rows_of_page(tx, values, query, statements) for statements in lists]
     rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
-    behind = sum(page.behind for page in pages) + len(rows[limit:])
-    last = _list_place(rows[:limit][-1]) if rows else None
-    return ListedPage(_within(tx, scope, rows[:limit], damaged), last, behind)
+    behind = sum(page.behind for page in pages) + len(rows[query.limit :])
+    rows = rows[: query.limit]
+    return ListedPage(_within(tx, scope, rows, damaged), _list_place(rows[-1]) if rows else None, behind)
 
 
 class _List(NamedTuple):
@@ -304,34 +305,16 @@ _EXPIRED = _List("listed_expired", "count_listed_expired")
 
 class _RowsOfPage(NamedTuple):
     rows: list[Row]
-    last: ListPlace | None
     behind: int
 
 
-def _listed_pages(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    wanted: ListFilter,
-    after: ListPlace | None,
-    limit: int,
-    lists: Sequence[_List],
-) -> list[_RowsOfPage]:
-    """Read a page of each of the lists, from the same place on."""
-    values: dict[str, object] = {
-        **_reader(scope, now),
-        **wanted._asdict(),
-        "tag_in_json": json.dumps(wanted.tag, ensure_ascii=False),
-    }
-    pages: list[_RowsOfPage] = []
-    for page, rest in lists:
-        rows = sql(tx).all(page, **values, **_values(after or _BEFORE_ALL), limit=limit)
-        last = _list_place(rows[-1]) if rows else None
-        counted = None
-        if last is not None and len(rows) == limit:
-            counted = sql(tx).one(rest, **values, **_values(last), limit=_MOST)
-        pages.append(_RowsOfPage(rows, last, int(counted[0]) if counted else 0))
-    return pages
+def _rows_of_page(tx: Transaction, values: dict[str, object], query: ListQuery, statements: _List) -> _RowsOfPage:
+    """Read the rows of a page of one list, and count those behind it."""
+    rows = sql(tx).all(statements.page, **values, **_values(query.after or _BEFORE_ALL), limit=query.limit)
+    if len(rows) < query.limit or not rows:
+        return _RowsOfPage(rows, 0)
+    counted = sql(tx).one(statements.rest, **values, **_values(_list_place(rows[-1])), limit=_MOST)
+    return _RowsOfPage(rows, int(counted[0]) if counted else 0)
 
 
 def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
@@ -358,28 +341,29 @@ def believed(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -
 
 
 def best_entries(
-    tx: Transaction,
-    scope: Scope,
-    now: Micros,
-    sections: Iterable[EntryLimit],
-    limit: int,
-    but: Collection[str],
-    damaged: list[str],
-) -> list[Memory]:
-    """Return the first `limit` memories of each section of the index page, unordered, without the ids in `but`.
-    Damaged rows are left out and put on `damaged`, and so are placeholders of rows that are lost."""
-    docs: set[int] = set()
-    for section in sections:
-        rows = sql(tx).all(
+    tx: Transaction, scope: Scope, now: Micros, section: EntryLimit, limit: int, but: Collection[str]
+) -> list[EntryPlace]:
+    """Return the places of the first `limit` memories of a section of the index page, in order, without the ids in
+    `but`. The index alone is read."""
+    places = [
+        EntryPlace(*row)
+        for kind in section.kinds
+        for row in sql(tx).all(
             "best_entries",
             **_reader(scope, now),
+            kind=kind.value,
             least=section.least,
             below=section.below,
-            other_kinds=json.dumps(section.other_kinds),
             limit=limit + len(but),
         )
-        docs |= set([int(doc) for id_, doc in rows if id_ not in but][:limit])
-    return _within(tx, scope, _by_docs(tx, scope, sorted(docs)), damaged)
+    ]
+    return sorted(place for place in places if place.id not in but)[:limit]
+
+
+def entries(tx: Transaction, scope: Scope, places: Iterable[EntryPlace], damaged: list[str]) -> list[Memory]:
+    """Return the memories at these places, unordered. Damaged rows are left out and put on `damaged`, and so are
+    placeholders of rows that are lost."""
+    return _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
 
 
 def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
@@ -584,32 +568,24 @@ def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
 
 def links_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionLink]:
     """The lineage of every version of a memory; damaged rows are left out."""
-    rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
-    return [
-        VersionLink(row[2], Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[7])
-        for row in rows
-        if row_hash.is_whole("lineage", row)
-    ]
+    return links_of_each(tx, scope, [memory_id])[memory_id]
 
 
-def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionParent]:
-    """The sources of each version."""
-    rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
-    return [
-        VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
-        for row in rows
-        if row_hash.is_whole("lineage", row)
-    ]
-
-
-def parents_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionParent]]:
-    """Do what `parents_of` does, for several memories at once, by their ids."""
-    parents: dict[str, list[VersionParent]] = {memory_id: [] for memory_id in memory_ids}
-    rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(parents))) if parents else []
+def links_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionLink]]:
+    """Do what `links_of` does, for several memories at once, by their ids."""
+    links: dict[str, list[VersionLink]] = {memory_id: [] for memory_id in memory_ids}
+    rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(links))) if links else []
     for row in rows:
-        if row[1] in parents and row_hash.is_whole("lineage", row):
-            parents[row[1]].append(VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2]))
-    return parents
+        values = row_hash.by_name("lineage", row)
+        if values["child_id"] in links and row_hash.is_whole("lineage", row):
+            parent = Parent(
+                kind=values["parent_kind"],
+                id=values["parent_id"],
+                role=values["role"],
+                version=values["parent_version"],
+            )
+            links[values["child_id"]].append(VersionLink(values["child_version"], parent, values["change_id"]))
+    return links
 
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
@@ -650,30 +626,31 @@ def unchecked(row: Row) -> Memory:
 
 
 def _record(row: Row) -> Memory:
+    values = row_hash.by_name("memories", row)
     return Memory(
-        id=row[0],
-        version=row[1],
-        scope=Scope(row[2], row[3], row[4], row[5]),
-        key=row[6],
-        kind=known(row[7], Kind.FACT),
-        content=row[8],
-        context=row[9],
-        importance=row[10],
-        pinned=bool(row[11]),
-        tags=_names(row[12]),
-        related=_names(row[13]),
-        origin=known(row[14], Origin.OTHER),
-        source=known(row[15], Source.MANUAL),
-        valid_from=row[16],
-        valid_to=row[17],
-        known_from=row[18],
-        known_to=row[19],
-        expires_at=row[20],
-        created_at=row[21],
-        tokens=row[22],
-        change_id=row[23],
-        doc=row[24],
-        path=row[26] or "",
+        id=values["id"],
+        version=values["version"],
+        scope=Scope(values["user_id"], values["agent"], values["project"], values["session"]),
+        key=values["key"],
+        kind=known(values["kind"], Kind.FACT),
+        content=values["content"],
+        context=values["context"],
+        importance=values["importance"],
+        pinned=bool(values["pinned"]),
+        tags=_names(values["tags"]),
+        related=_names(values["related"]),
+        origin=known(values["origin"], Origin.OTHER),
+        source=known(values["source"], Source.MANUAL),
+        valid_from=values["valid_from"],
+        valid_to=values["valid_to"],
+        known_from=values["known_from"],
+        known_to=values["known_to"],
+        expires_at=values["expires_at"],
+        created_at=values["created_at"],
+        tokens=values["tokens"],
+        change_id=values["change_id"],
+        doc=values["doc"],
+        path=values["path"] or "",
     )
 
 
@@ -687,7 +664,15 @@ def _names(stored: str) -> tuple[str, ...]:
 
 
 def _list_place(row: Row) -> ListPlace:
-    return ListPlace(bool(row[11]), row[10], row[18], row[6], row[0], row[1])
+    values = row_hash.by_name("memories", row)
+    return ListPlace(
+        bool(values["pinned"]),
+        values["importance"],
+        values["known_from"],
+        values["key"],
+        values["id"],
+        values["version"],
+    )
 
 
 def _list_order(place: ListPlace) -> tuple[bool, float, int, str, str, int]:
@@ -704,7 +689,7 @@ def _read(rows: list[Row]) -> list[Memory]:
 
 def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Memory]:
     """The rows that match their hash and are the user's, as records; the ids of the others are put on `damaged`."""
-    whole = [is_whole(row) and row[2] == scope.user for row in rows]
+    whole = [is_whole(row) and row[_USER] == scope.user for row in rows]
     damaged += [str(row[0]) for row, good in zip(rows, whole, strict=True) if not good]
     return [_record(row) for row, good in zip(rows, whole, strict=True) if good]
 

@@ -33,7 +33,6 @@ LISTS = {
     "digests": 'text COLLATE "C"',
     "ids": 'text COLLATE "C"',
     "identities": 'text COLLATE "C"',
-    "other_kinds": 'text COLLATE "C"',
     "transcripts": 'text COLLATE "C"',
 }
 _TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}

@@ -19,7 +19,6 @@ from picomem.text.terms import VERSION as TERMS_VERSION
 
 OLDEST = 160_000  # PostgreSQL 16
 _VERSION = "schema_version"
-_OWN_FILES = {19: ("postgres_0019",)}  # of steps, by the version to which they lead: what SQLite does not have
 _LOCK = 0x7069636F  # of the transaction that makes the tables: two processes may begin at once
 
 
@@ -54,8 +53,8 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             version = FRESH_VERSION
         partitions = _partitions(connection)
         _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
-        for number, step in enumerate(STEPS[version:], version + 1):
-            for name in (*step.files, *_OWN_FILES.get(number, ())):
+        for step in STEPS[version:]:
+            for name in (*step.files, *step.postgres):
                 for text in translated_schema(schema(name), partitions):
                     _execute(connection, text)
             if step.added is not None:

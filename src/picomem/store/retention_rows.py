@@ -60,6 +60,24 @@ class MessageAge(NamedTuple):
     at: Micros
 
 
+class VersionText(NamedTuple):
+    """A version of a memory: what it is called, the session that it belongs to, and what it says."""
+
+    id: str
+    version: int
+    key: str
+    session: str
+    content: str
+    context: str
+
+
+class RefusalAge(NamedTuple):
+    """A change that refused a text and when it was made."""
+
+    id: str
+    at: Micros
+
+
 def transcripts(tx: Transaction, scope: Scope) -> list[TranscriptAge]:
     """Every transcript, by id."""
     return list(map(TranscriptAge._make, sql(tx).all("transcript_ages", user=scope.user)))
@@ -78,6 +96,16 @@ def sessions(tx: Transaction, scope: Scope) -> list[SessionAge]:
 def messages(tx: Transaction, scope: Scope) -> list[MessageAge]:
     """Every message, in the order of the conversations."""
     return list(map(MessageAge._make, sql(tx).all("message_ages", user=scope.user)))
+
+
+def versions(tx: Transaction, scope: Scope) -> list[VersionText]:
+    """Every version of a memory, by id and number."""
+    return list(map(VersionText._make, sql(tx).all("version_texts", user=scope.user)))
+
+
+def refusals(tx: Transaction, scope: Scope) -> list[RefusalAge]:
+    """Every change that refused a text, oldest first."""
+    return list(map(RefusalAge._make, sql(tx).all("refusal_ages", user=scope.user)))
 
 
 def links(tx: Transaction, scope: Scope) -> list[Link]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from picomem.blake2b import blake2b
 
@@ -97,6 +98,11 @@ REALS: dict[str, tuple[int, ...]] = {
 }
 
 encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def by_name(table: str, row: Sequence[Any]) -> dict[str, Any]:
+    """The columns of a row by their names; the hash behind them is left out."""
+    return dict(zip(COLUMNS[table], row, strict=False))
 
 
 def row_hash(table: str, values: Iterable[object]) -> str:

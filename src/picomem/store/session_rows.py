@@ -13,7 +13,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import purge_parents
-from picomem.store.row_hash import is_whole
+from picomem.store.row_hash import by_name, is_whole
 from picomem.store.session_names import Place, find_session
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
@@ -183,19 +183,19 @@ def count_all_messages(tx: Transaction, scope: Scope) -> int:
 def stored_sessions(tx: Transaction, scope: Scope) -> Iterator[Stored[SessionText]]:
     """The names of every session of the user, by id."""
     rows = sql(tx).all("all_sessions", user=scope.user)
-    return stored("sessions", lambda row: SessionText(row[0], row[2], row[4], row[5]), rows)
+    return stored("sessions", _session_text, rows)
 
 
 def stored_messages(tx: Transaction, scope: Scope) -> Iterator[Stored[MessageText]]:
     """The text of every message of the user, in the order of the sessions."""
     rows = sql(tx).all("all_messages", user=scope.user)
-    return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[6], row[8]), rows)
+    return stored("messages", _message_text, rows)
 
 
 def stored_summaries(tx: Transaction, scope: Scope) -> Iterator[Stored[SummaryText]]:
     """The text of every summary of the user, by session."""
     rows = sql(tx).all("all_summaries", user=scope.user)
-    return stored("session_summaries", lambda row: SummaryText(row[0], row[1]), rows)
+    return stored("session_summaries", _summary_text, rows)
 
 
 def rewrite_text(tx: Transaction, scope: Scope, text: SessionText) -> None:
@@ -313,14 +313,15 @@ def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
     row = sql(tx).one("session_summary", user=scope.user, session_id=session_id)
     if row is None or not is_whole("session_summaries", row):
         return None
+    values = by_name("session_summaries", row)
     return Summary(
-        session_id=row[0],
-        text=row[1],
-        origin=Origin(row[6]),
-        message_count=row[2],
-        covered_seq=row[3],
-        created_at=row[4],
-        updated_at=row[5],
+        session_id=values["session_id"],
+        text=values["summary"],
+        origin=Origin(values["origin"]),
+        message_count=values["message_count"],
+        covered_seq=values["covered_seq"],
+        created_at=values["created_at"],
+        updated_at=values["updated_at"],
     )
 
 
@@ -357,20 +358,21 @@ def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row])
 
 def _message(row: Row) -> Message | None:
     """A row as a record, or None where it does not match its hash."""
-    calls = _calls(row[5]) if is_whole("messages", row) else None
+    values = by_name("messages", row)
+    calls = _calls(values["tool_calls"]) if is_whole("messages", row) else None
     if calls is None:
         return None
     return Message(
-        session_id=row[0],
-        seq=row[1],
-        id=row[2],
-        role=Role(row[3]),
-        content=row[4],
+        session_id=values["session_id"],
+        seq=values["seq"],
+        id=values["id"],
+        role=Role(values["role"]),
+        content=values["content"],
         tool_calls=calls,
-        tool_call_id=row[6],
-        origin=Origin(row[7]),
-        tokens=row[8],
-        created_at=row[9],
+        tool_call_id=values["tool_call_id"],
+        origin=Origin(values["origin"]),
+        tokens=values["tokens"],
+        created_at=values["created_at"],
     )
 
 
@@ -378,22 +380,38 @@ def from_row(scope: Scope, row: Row) -> Session | None:
     """A row as a record, or None where it does not match its hash."""
     if not is_whole("sessions", row):
         return None
+    values = by_name("sessions", row)
     return Session(
-        id=row[0],
-        scope=Scope(scope.user, row[1], row[2]),
-        channel=Channel(row[3]),
-        channel_id=row[4],
-        title=row[5],
-        state=row[6],
-        permissions=row[7],
-        forked_from=row[8],
-        created_at=row[9],
-        last_active_at=row[10],
-        archived_at=row[11],
-        last_consolidated_seq=row[12],
-        last_consolidated_at=row[13],
-        consolidation_failures=row[14],
+        id=values["id"],
+        scope=Scope(scope.user, values["agent"], values["project"]),
+        channel=Channel(values["channel"]),
+        channel_id=values["channel_id"],
+        title=values["title"],
+        state=values["state"],
+        permissions=values["permissions"],
+        forked_from=values["forked_from"],
+        created_at=values["created_at"],
+        last_active_at=values["last_active_at"],
+        archived_at=values["archived_at"],
+        last_consolidated_seq=values["last_consolidated_seq"],
+        last_consolidated_at=values["last_consolidated_at"],
+        consolidation_failures=values["consolidation_failures"],
     )
+
+
+def _session_text(row: Row) -> SessionText:
+    values = by_name("sessions", row)
+    return SessionText(values["id"], values["project"], values["channel_id"], values["title"])
+
+
+def _message_text(row: Row) -> MessageText:
+    values = by_name("messages", row)
+    return MessageText(**{name: values[name] for name in MessageText._fields})
+
+
+def _summary_text(row: Row) -> SummaryText:
+    values = by_name("session_summaries", row)
+    return SummaryText(values["session_id"], values["summary"])
 
 
 def _calls_json(calls: Iterable[ToolCall]) -> str:

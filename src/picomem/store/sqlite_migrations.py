@@ -34,12 +34,14 @@ class Step(NamedTuple):
     """A step from one version of the schema to the next: files of `schema/`, then what is to be hashed anew, or a
     function for what SQL cannot do. All of it runs in the transaction of the whole migration.
 
-    PostgreSQL takes the steps behind FRESH_VERSION too, so these have no function.
+    PostgreSQL takes the steps behind FRESH_VERSION too, so these have no function. `postgres` names files that it alone
+    takes, after the others.
     """
 
     files: tuple[str, ...]
     function: Callable[[apsw.Connection], None] | None = None
     added: Added | None = None
+    postgres: tuple[str, ...] = ()
 
 
 def _name_the_store(connection: apsw.Connection) -> None:
@@ -97,8 +99,9 @@ STEPS = (
     Step(("0016",), added=Added("contacts", ("sender", "revoked_at"))),
     Step(("0017",)),
     Step(("0018",)),
-    Step(("0019",)),
-    Step(("0020",), added=Added("transcripts", ("policy_by",))),
+    Step(("0019",), postgres=("postgres_0019",)),
+    Step(("0020",)),
+    Step(("0021",), added=Added("transcripts", ("policy_by",))),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from picomem.operations.memory_views import MemoryView
     from picomem.operations.recall_views import HitView
 
+_MOST_HANDOUTS = 5
 _MOST_ACTIONS = 3  # of an episode in the timeline
 
 
@@ -93,7 +94,7 @@ def reasons(result: WhyResult) -> Presentation:
     blocks: list[Block] = []
     if result.memory:
         state = "archived" if result.memory.archived else _standing(result.memory)
-        body = (Text(result.memory.content), *details(result.memory))
+        body = (Text(result.memory.content), *details(result.memory, result.contradicted))
         blocks.append(PresentedEntry(f"{result.memory.key}  ({state})", body))
     for change in result.changes:
         version = f" version {result.version_numbers.get(change.after, change.after)}" if change.after else ""
@@ -104,6 +105,11 @@ def reasons(result: WhyResult) -> Presentation:
         if source.kind in ("episode", "message"):
             blocks.append(PresentedEntry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
     blocks += [Text(line) for line in (result.explanation, result.transcript) if line]
+    if result.handed_out:
+        latest = result.handed_out[:_MOST_HANDOUTS]
+        said = [Text(f"{day(given.at)}  session {given.session}") for given in latest]
+        times = plural(len(result.handed_out), "session")
+        blocks.append(PresentedEntry(f"put beside a prompt in {times}", tuple(said)))
     return Presentation(blocks=tuple(blocks))
 
 
@@ -129,7 +135,7 @@ def versions(result: HistoryResult) -> Presentation:
         blocks.append(
             PresentedEntry(
                 f"true from {day(version.valid_from)}{until}{current}",
-                (believed, Text(version.content), *details(version)),
+                (believed, Text(version.content), *details(version, result.contradicted)),
                 number,
             )
         )

@@ -140,19 +140,20 @@ SELECT id, known_from, source, change_id FROM memories
 WHERE {believed_now} AND {undecided} AND (source = 'captured' OR origin IN ('tool', 'web', 'other'))
 ORDER BY known_from DESC, id
 
+-- part: entry
+-- What may stand in the index page, as the index memories_entries has it.
+source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
+
 -- name: best_entries
--- Of a section of the index page, which leaves out the kinds of the others. The order of the index memories_listed
--- begins alike; the condition on `pinned` leads to it.
-SELECT id, doc FROM memories
-WHERE {believed_now} AND source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
-  AND pinned <= 1 AND importance >= :least AND importance < :below
-  AND NOT (kind IN (SELECT value FROM json_each(:other_kinds)))
+-- Of a kind. The values are those by which entries are ordered, as the index memories_entries has them; falling ones
+-- are negative.
+SELECT 1 - pinned, -importance, CASE WHEN origin <> 'user' THEN 1 ELSE 0 END, -valid_from, key, id, version, doc
+FROM memories
+WHERE {believed_now} AND {entry} AND kind = :kind AND importance >= :least AND importance < :below
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
 
 -- name: count_entries
-SELECT kind, count(*) FROM memories
-WHERE {believed_now} AND source <> 'captured' AND origin NOT IN ('tool', 'web', 'other') AND pinned <= 1
-GROUP BY kind ORDER BY kind
+SELECT kind, count(*) FROM memories WHERE {believed_now} AND {entry} GROUP BY kind ORDER BY kind
 
 -- name: newest_keys
 SELECT key, agent, project, session FROM memories
@@ -186,11 +187,19 @@ ORDER BY id, version
 SELECT {memory_columns} FROM memories WHERE user_id = :user ORDER BY id, version
 
 -- name: count_memories
--- The condition on `pinned` leads to the index memories_listed, which has all that is read.
-SELECT kind, count(*) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND pinned <= 1 AND (valid_to IS NULL OR valid_to > :now)
-  AND (expires_at IS NULL OR expires_at > :now)
-GROUP BY kind ORDER BY kind
+-- Counted by the kind from the index memories_known, which has them in order; what has expired is taken off again.
+SELECT kind, sum(counted) FROM (
+    SELECT kind, count(*) AS counted FROM memories AS lasting
+    WHERE lasting.user_id = :user AND known_to IS NULL AND valid_to IS NULL GROUP BY kind
+    UNION ALL
+    SELECT kind, count(*) FROM memories AS ending
+    WHERE ending.user_id = :user AND known_to IS NULL AND valid_to > :now GROUP BY kind
+    UNION ALL
+    SELECT kind, -count(*) FROM memories AS expired
+    WHERE expired.user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+      AND expires_at IS NOT NULL AND expires_at <= :now GROUP BY kind
+) AS counts
+GROUP BY kind HAVING sum(counted) > 0 ORDER BY kind
 
 -- name: count_candidates
 SELECT kind, count(*) FROM (
@@ -251,11 +260,6 @@ INSERT INTO lineage (user_id, child_kind, child_id, child_version, parent_kind, 
 VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :parent_version, :role, :change_id,
     :row_hash)
 ON CONFLICT DO NOTHING
-
--- name: parents
-SELECT {lineage_columns} FROM lineage
-WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
-ORDER BY child_version, parent_kind, parent_id
 
 -- name: parents_of_memories
 SELECT {lineage_columns} FROM lineage

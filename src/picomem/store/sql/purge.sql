@@ -8,6 +8,12 @@ WHERE user_id = :user ORDER BY id
 SELECT id, transcript_id, coalesce(ended_at, started_at, created_at), identity FROM episodes
 WHERE user_id = :user ORDER BY id
 
+-- name: version_texts
+SELECT id, version, key, session, content, context FROM memories WHERE user_id = :user ORDER BY id, version
+
+-- name: refusal_ages
+SELECT id, at FROM changes WHERE user_id = :user AND decision = 'refuse' ORDER BY id
+
 -- name: session_ages
 SELECT id, forked_from, last_active_at FROM sessions WHERE user_id = :user ORDER BY id
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.light_dataclass import dataclass
-from picomem.operations.agent_messages import for_agents, for_remote_callers, result_for_agents
+from picomem.operations.command_rewriting import for_agents, for_remote_callers, result_for_agents
 
 TOOLS = {"recall": "memory_recall", "show": "memory_show"}
 

@@ -1,4 +1,4 @@
-"""Access to a user's store for the emulated memory tools of other programs: a connection, an author, and shared checks.
+"""A user's store as the emulated memory tools of other programs reach it: a connection, an author, and shared checks.
 
 `agent_files.py` and `agent_graph.py` keep texts in an order of the agent's own. The limits of an agent hold there as
 well: it changes nothing that the user stated or pinned, and what it writes while untrusted text is in its context has
@@ -31,7 +31,7 @@ def of_the_agent(_text: str, _names: Iterable[str], _known: str) -> Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentAccess:
+class AgentStore:
     """A user's store as a foreign memory tool reaches it.
 
     `persons` loads what the person states for whom the agent acts; `is_agent` says that an agent acts at all.
