@@ -125,10 +125,9 @@ def _recalled(answer: AnswerView) -> str:
     lines = []
     for hit in answer.hits:
         text = fenced_turn(hit.text, hit.origin, hit.role)
-        score = f"[score: {hit.score:.2f}]"
+        score = f"[score: {hit.score:.2f}]" + (f" [{hit.remark}]" if hit.remark else "")
         if hit.source == "memory":
-            remark = f" [{hit.remark}]" if hit.remark else ""
-            about = f"[{hit.kind}] [importance: {hit.importance:.1f}] {score}{remark}"
+            about = f"[{hit.kind}] [importance: {hit.importance:.1f}] {score}"
             lines.append(f"- {fenced(hit.key, hit.origin)} {about}: {text}")
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")

@@ -50,7 +50,8 @@ _SAYS = late_pattern(
     r"(?i)(?:\b(?:says?|said|writes?|wrote|states?|stated|reads|repl(?:ies|ied)|posted|commented|"
     r"answered|e?mailed|texted|"
     r"messaged|suggests?|suggested|recommends?|recommended|claims?|claimed|told (?:me|us)|tells (?:me|us)|asked|asks|"
-    r"announced|sent (?:me|us)|got told|was told|schrieb|schreibt|sagt|sagte|meinte?|lautet|antwortete?|behauptet|"
+    r"announced|wants? (?:me|us|you) to (?:tell|say|know|remember|ask)|"
+    r"sent (?:me|us)|got told|was told|schrieb|schreibt|sagt|sagte|meinte?|lautet|antwortete?|behauptet|"
     r"empfiehlt|steht|heißt es|geschrieben|gesagt|geschickt|dice|dijo|escribió|scrive|scritto|écrit|dit)\b|"
     rf"写道|寫道|写的是|说|說|发来|告诉我|回复|表示|建议|提到|问){_GAP}{_COLON}"
 )
@@ -102,6 +103,21 @@ _IN_RUSSIAN = late_pattern(
     r"(?i)\b(?:вот|он|она|они|[\w-]+)\s(?:что\s)?(?:написал[аи]?|пишет|сказал[аи]?|прислал[аи]?|ответил[аи]?|говорит)"
     r"[^\n:：]{0,60}[:：]|\bвот\s(?:письмо|сообщение|текст|страница)[^\n:：]{0,60}[:：]"
 )
+_COPIED = late_pattern(
+    r"(?i)\b(?:copied|pasted|forwarded|quoted|taken|grabbed|kopiert|copié|copiado)(?:(?: this| it| that)? from| aus|"
+    rf" von| de(?:sde)?)\b[^\n:：]{{1,60}}{_COLON}"
+)
+_NOTE_OF_OTHERS = late_pattern(
+    r"(?i)^\W*(?:(?:the|a|one|another|his|her|their) )?(?:tool|command|shell|function|api|reviewer|review|code review|"
+    r"customer|client|user|boss|manager|support|colleague|teammate|coworker|[\w-]+['’]s)(?:['’]s)? "
+    rf"(?:results?|outputs?|responses?|comments?|feedback|notes?|messages?|requests?|wish(?:es)?|instructions?|"
+    rf"(?:returned|printed|answered|gave)(?: this| me this)?)\s?{_COLON}"
+)
+_ISSUE_SECTION = late_pattern(
+    r"(?im)^[ \t]*#{0,4}[ \t]*\*{0,2}(?:description|steps to reproduce|reproduction steps|(?:expected|actual|current) "
+    r"(?:behaviou?rs?|results?)|acceptance criteria)\*{0,2}[ \t]*:?\*{0,2}[ \t]*$"
+)
+_TABLE = late_pattern(r"(?m)^[ \t]*\|[^\n]*\n[ \t]*\|[ \t:|-]{3,}\n(?:[ \t]*\|[^\n]*(?:\n|\Z))+")
 _FOLLOWS = late_pattern(
     rf"(?i)(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\s(?:\w+\s){{0,2}}follows\b[.:!]?|\breads? as follows\b[.:]?"
 )
@@ -236,6 +252,8 @@ _TAG_WITH_NAME = late_pattern(
     r"user|id)\s?=[^<>‹›\n]{0,200}[>›]"
 )
 _TAG = late_pattern(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
+# No element of HTML that stands in a line has such a name; the blocks of hosts and agents do.
+_TAG_OF_PROGRAM = late_pattern(r"[<‹]\s?([A-Za-z]+[-_][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
 _TRIPLE = late_pattern(r"(?s)(\"{3}|'{3}).*\1")
 _LONG_QUOTE = late_pattern(
     r"(?m)^[ \t]*(?:“[^“”]{1,4000}”|„[^„“”]{1,4000}[“”]|«[^«»]{1,4000}»|「[^「」]{1,4000}」|『[^『』]{1,4000}』)"
@@ -269,6 +287,8 @@ def introduced(text: str, *, machines: bool = True) -> list[Span]:
     lines = _lines(text)
     spans = [match.span() for match in _TRIPLE.finditer(text)] if '"""' in text or "'''" in text else []
     spans += [match.span() for match in _LONG_QUOTE.finditer(text) if "\n" in match[0].strip()]
+    spans += [match.span() for match in _TABLE.finditer(text)] if "|" in text else []
+    spans += [(section.start(), len(text)) for section in _ISSUE_SECTION.finditer(text)][:1]
     spans += _tagged(text)
     spans += _letters(lines)
     position = 0
@@ -300,7 +320,7 @@ def _tagged(text: str) -> list[Span]:
     spans: list[Span] = []
     at = 0
     for _ in range(50):
-        openings = (_TAG.search(text, at), _TAG_WITH_NAME.search(text, at))
+        openings = (pattern.search(text, at) for pattern in (_TAG, _TAG_WITH_NAME, _TAG_OF_PROGRAM))
         opening = min((match for match in openings if match), key=lambda match: match.start(), default=None)
         if opening is None:
             break
@@ -406,6 +426,11 @@ def _behind(text: str, lines: list[_IntroductionLine], position: int, *, machine
     return begin, max(end, begin + 1)
 
 
+_INTRODUCTIONS = (
+    _NAMED, _WORK_COLON, _SHOWS, _POINTED_AT, _WORK_COLON_ABROAD, _IN_RUSSIAN, _FOLLOWS, _COPIED, _NOTE_OF_OTHERS
+)  # fmt: skip
+
+
 def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
     head = line[:_LONGEST_LINE]
     if not head.strip():
@@ -414,7 +439,7 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         before = head[: match.start()]
         if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
             return _Introduction(match.end(), machine=_is_of_machine(before))
-    for pattern in (_NAMED, _WORK_COLON, _SHOWS, _POINTED_AT, _WORK_COLON_ABROAD, _IN_RUSSIAN, _FOLLOWS):
+    for pattern in _INTRODUCTIONS:
         match = pattern.search(head)
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
