@@ -13,7 +13,7 @@ export UV_SYSTEM_CERTS ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint soak bench \
-	weights peers peers-tests server-memory conformance hosts lock clean
+	weights peers peers-tests server-memory conformance hosts unit lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -152,6 +152,10 @@ conformance: .venv/ready
 	@mkdir -p .envs/conformance && cp tests/conformance/package.json tests/conformance/package-lock.json .envs/conformance
 	@npm ci --prefix .envs/conformance --no-audit --no-fund --loglevel error
 	$(BIN)/python -m tests.conformance .envs/conformance
+
+# deploy/picomem.service under a real systemd, in namespaces of its own; it needs root and Debian's package systemd.
+unit: wheel
+	tests/systemd_unit/run.sh .envs/dist/*.whl
 
 # The real Claude Code and the real Codex, in pinned versions that npm brings (800 MB), with a scripted model.
 hosts: .venv/ready

@@ -17,6 +17,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
+from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
@@ -50,7 +51,8 @@ def open_engine(
 ) -> Engine:
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
-    `user` is the settings' where none is named. `permissions` are what the caller may do through operations, by
+    `user` is the settings' where none is named; an id that a channel gives means the user for whom it stands (see
+    engine/user_aliases.py). `permissions` are what the caller may do through operations, by
     default what `Caller` says. For the rest see `open_runtime`, which serves several users.
     """
     if user is not None and not user.strip():
@@ -72,6 +74,15 @@ def open_engine(
         late=late,
         weights=weights,
     )
+    if named_by_channel(scope.user) is not None:
+        try:
+            scope = replace(scope, user=runtime.user_named(scope.user))
+        except StoreError:
+            pass  # what needs the store says so
+        except PicomemError:
+            runtime.close()
+            raise
+        caller = replace(caller, user=scope.user)
     return runtime.engine(caller, scope, closes=True)
 
 

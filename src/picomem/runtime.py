@@ -71,6 +71,15 @@ class Runtime:
 
         return caller_of(self._resources, credential)
 
+    def user_named(self, name: str) -> str:
+        """The user whom a name means: the one behind an id that a channel gives, and any other name as it is.
+
+        Raises NotFound for an id that stands for nobody, InvalidInput for one that fits several, and StoreError.
+        """
+        from picomem.engine.user_aliases import resolve_user
+
+        return resolve_user(self._resources, name)
+
     def is_sign_in_code(self, code: str) -> bool:
         """Return whether a code would open a session of the web page now."""
         from picomem.engine.authorization import is_sign_in_code

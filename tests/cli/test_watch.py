@@ -247,6 +247,42 @@ def test_a_hosts_database_is_followed_and_what_lies_in_folders_beside_it_is_not(
     assert process.stop() in (0, 130)
 
 
+@pytest.mark.requirement("O17")
+def test_a_session_that_its_host_denies_meanwhile_is_withheld_without_a_change_of_its_transcript(watch, tmp_path):
+    folder = tmp_path / ".openclaw" / "agents" / "main" / "sessions"
+    said = {"role": "user", "content": "The crane is rented from Nordic", "timestamp": 1_777_800_000_000}
+    header = {"type": "session", "version": 3, "id": "s1", "cwd": "/w"}
+    folder.mkdir(parents=True)
+    (folder / "s1.jsonl").write_text(
+        f"{json.dumps(header)}\n{json.dumps({'type': 'message', 'id': 'm', 'parentId': None, 'message': said})}\n"
+    )
+
+    def lists(**entry: str) -> None:
+        (folder / "new.json").write_text(json.dumps({"agent:main:main": {"sessionId": "s1", **entry}}))
+        (folder / "new.json").rename(folder / "sessions.json")
+
+    def policies() -> list[tuple[str, str | None]]:
+        with closing(apsw.Connection(str(tmp_path / "db" / "memory.db"))) as connection:
+            connection.set_busy_timeout(10_000)
+            return [(row[0], row[1]) for row in connection.execute("SELECT send_policy, policy_by FROM transcripts")]
+
+    lists()
+    process = watch()
+    process.reads(process.is_watching)
+    assert policies() == [("private", None)]
+    lists(sendPolicy="deny")
+    process.reads(lambda: policies() == [("deny", "host")])
+    lists(sendPolicy="allow")
+    process.reads(lambda: policies() == [("private", None)])
+    lists()
+    settings = tmp_path / ".openclaw" / "openclaw.json"
+    settings.write_text('{"session": {"sendPolicy": {"default": "deny"}}}')
+    process.reads(lambda: policies() == [("deny", "host")])
+    settings.write_text("{}")
+    process.reads(lambda: policies() == [("private", None)])
+    assert process.stop() in (0, 130)
+
+
 def test_one_file_is_followed_alone_also_when_it_is_rotated(watch, tmp_path):
     path = tmp_path / "logs" / "talk.log"
     _say(path, "First words")

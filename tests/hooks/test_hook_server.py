@@ -134,12 +134,13 @@ def test_a_process_of_another_database_is_not_asked(stored: Host) -> None:
         assert "Lunch" in stored.hook(_begun(), "--db", str(other)).context
 
 
-def test_a_user_is_answered_with_that_users_memory(stored: Host) -> None:
+@pytest.mark.parametrize("named", ["ann", "tui:ann"])
+def test_a_user_is_answered_with_that_users_memory(stored: Host, named: str) -> None:
     with picomem.open(stored.store, user="ann") as memory:
         memory.remember("Lunch is at noon on Fridays", kind="fact")
 
     with _mcp(stored):
-        context = stored.hook(_begun(), "--user", "ann").context
+        context = stored.hook(_begun(), "--user", named).context
 
     assert "Lunch" in context
     assert DECISION not in context

@@ -279,15 +279,15 @@ def test_every_table_is_known_to_belong_to_a_user() -> None:
 
 
 def test_a_table_of_a_later_version_moves_with_the_others(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    step = sqlite_migrations.Step(("9999",))
+    steps = (*sqlite_migrations.STEPS, sqlite_migrations.Step(("9999",)))
     new = (
         "CREATE TABLE parcels (user_id TEXT NOT NULL, id TEXT NOT NULL, weight REAL, PRIMARY KEY (user_id, id)) STRICT;"
     )
     original = sqlite_migrations.schema
     with monkeypatch.context() as later:
         for module in (sqlite_migrations, __import__("picomem.store.postgres_schema", fromlist=["prepare"])):
-            later.setattr(module, "STEPS", (*sqlite_migrations.STEPS[: sqlite_migrations.FRESH_VERSION], step))
-            later.setattr(module, "SCHEMA_VERSION", sqlite_migrations.FRESH_VERSION + 1)
+            later.setattr(module, "STEPS", steps)
+            later.setattr(module, "SCHEMA_VERSION", len(steps))
             later.setattr(module, "schema", lambda name: new if name == "9999" else original(name))
         user_tables.user_tables.cache_clear()
         source, server = open_store("sqlite", "file"), PostgresConnector(empty_database(), partitions=2)

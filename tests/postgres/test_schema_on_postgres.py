@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 from tests.postgres_server import PARTITIONS, empty_database
+from tests.store import design_tables
 
 from picomem.errors import NewerSchema
 from picomem.records.scope import Scope
@@ -103,11 +105,34 @@ def test_a_table_of_a_later_version_gets_as_many_partitions_as_the_others(monkey
     assert counts == [(3,), (3,)]
 
 
+@pytest.mark.requirement("P2")
+def test_the_tables_that_the_design_of_sessions_lists_are_there(connection: psycopg.Connection) -> None:
+    columns = {f"{table}.{name}" for table, name, *_ in _columns(connection)}
+    indexes = connection.execute(
+        "SELECT i.indrelid::regclass::text, i.indisunique, array_agg(a.attname::text ORDER BY k.place) "
+        "FROM pg_index AS i, unnest(i.indkey::int[]) WITH ORDINALITY AS k (number, place), pg_attribute AS a "
+        "WHERE a.attrelid = i.indrelid AND a.attnum = k.number GROUP BY i.indexrelid, i.indrelid, i.indisunique"
+    ).fetchall()
+    assert design_tables.missing(columns, [(table, tuple(names)) for table, _, names in indexes]) == []
+    assert design_tables.UNIQUE_KEY in [(table, tuple(names)) for table, unique, names in indexes if unique]
+    checks = connection.execute(
+        "SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype IN ('c', 'f')"
+    ).fetchall()
+    for table in design_tables.CASCADES:
+        assert (
+            table,
+            "FOREIGN KEY (user_id, session_id) REFERENCES sessions(user_id, id) ON DELETE CASCADE",
+        ) in checks
+    (roles,) = [text for table, text in checks if table == "messages" and "role" in text]
+    assert set(re.findall(r"'(\w+)'", roles)) == set(design_tables.MESSAGE_TYPES)
+
+
 def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...]) -> None:
     connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
     names = COLUMNS[table][: -len(added)]
     kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
-    values = ["mia" if name == "user_id" else "a" if kinds[name] == "text" else 1 for name in names]
+    chosen = {"user_id": "mia", "send_policy": "deny"}
+    values = [chosen.get(name, "a" if kinds[name] == "text" else 1) for name in names]
     places = ", ".join(["%s"] * (len(names) + 1))
     text = f"INSERT INTO {table} ({', '.join(names)}, row_hash) VALUES ({places})"
     connection.execute(text.encode(), [*values, row_hash(table, values)])

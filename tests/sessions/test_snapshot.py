@@ -238,6 +238,7 @@ def test_a_file_that_is_not_there_is_said(engine: Engine, tmp_path: Path) -> Non
         import_sessions(engine, tmp_path / "none.json")
 
 
+@pytest.mark.requirement("P4")
 def test_a_user_is_named_by_the_channel() -> None:
     assert user_of(Channel.WHATSAPP, name="+49 170 12345") == "whatsapp:4917012345@s.whatsapp.net"
     assert user_of(Channel.WHATSAPP, name="4917012345@s.whatsapp.net") == "whatsapp:4917012345@s.whatsapp.net"

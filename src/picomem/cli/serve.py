@@ -124,7 +124,7 @@ def _page_link(runtime: Runtime, user: str, address: str, permissions: frozenset
     from picomem.engine.authorization import make_sign_in_code
 
     try:
-        return link_of(address, make_sign_in_code(runtime.engine(Caller(user)), permissions))
+        return link_of(address, make_sign_in_code(runtime.engine(Caller(runtime.user_named(user))), permissions))
     except StoreError:
         return ""
 

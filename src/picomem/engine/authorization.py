@@ -115,7 +115,7 @@ def caller_of(resources: Resources, credential: Credential) -> Caller | None:
         if not (known.is_page_session if credential.is_cookie else known.opens_api):
             return None
         permissions = known.permissions & _permissions(tx, scope)
-    return Caller(scope.user, f"api:{known.id[:8]}{known.id[-4:]}", permissions)
+    return Caller(scope.user, f"api:{known.short_id}", permissions)
 
 
 def make_sign_in_code(engine: Engine, permissions: frozenset[str]) -> str:

@@ -25,6 +25,7 @@ from picomem.memory.checked_arguments import chosen, importance_of, positive, sh
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.records.caller import Caller
+from picomem.records.episode import BY_HOST, BY_PERSON, DENY, PRIVATE
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
@@ -336,8 +337,11 @@ class Engine:
         with self._context.connector.read() as tx:
             episode = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
-        if transcript is not None and transcript.send_policy == "deny":
-            raise Refused("That session is withheld, so its content is not returned (see `picomem withhold --help`).")
+        if transcript is not None and transcript.send_policy == DENY:
+            why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
+            raise Refused(
+                f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`)."
+            )
         is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
         if episode.category == "timeline" and transcript is not None and is_of_session:
             from picomem.memory.timeline import opened
@@ -580,11 +584,12 @@ class Engine:
     def withhold(self, session: str, *, release: bool = False) -> int:
         """Withhold a session's transcripts from every answer (O17), or release them; return how many there are.
 
-        `session` is its id or the beginning of it. Raises NotFound.
+        `session` is its id or the beginning of it. A session that its host denies is released as well, until the host
+        allows it and denies it again. Raises NotFound.
         """
-        policy = "private" if release else "deny"
+        policy = PRIVATE if release else DENY
         with self._context.connector.write(self.scope) as tx:
-            changed = episodes.set_send_policy(tx, self.scope, session, policy)
+            changed = episodes.set_send_policy(tx, self.scope, session, policy, BY_PERSON)
         if not changed:
             raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
         return changed

@@ -39,8 +39,12 @@ _MOST_PROJECTS = 12  # that a warning names
 def ingester(engine: Engine, run: str = "") -> Ingest:
     """The reader of transcripts for this store, for callers that read repeatedly. Memories that are asked for in them
     belong to `run`, or to a run of their own."""
+    import os
+
     from picomem.ingest.ingest import Ingest
+    from picomem.ingest.send_policies import HostPolicies
     from picomem.memory.transcript_requests import propose
+    from picomem.paths import home_folder
 
     def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], own_run: str) -> list[str]:
         writer = replace(context.writer("remember", "ingest"), run=run or own_run)
@@ -55,6 +59,7 @@ def ingester(engine: Engine, run: str = "") -> Ingest:
         propose_asked,
         engine._context.clock,
         engine.zone,
+        HostPolicies(engine._context.connector, engine.scope, home_folder(), os.environ),
     )
 
 

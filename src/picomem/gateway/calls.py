@@ -37,6 +37,7 @@ from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
+from picomem.sessions.channel_users import named_by_channel
 
 _CODE_LASTS = 10 * MINUTE
 
@@ -163,7 +164,7 @@ class Calls:
         NotFound for an unknown one.
         """
         remote = self.named(name)
-        engine = self.engine_for(caller, remote, user)
+        engine = self.engine_for(caller, remote, await self.user_named(caller, remote, user))
         try:
             async with self.places.place(engine.scope.user, ThreadUse.of(remote.operation)) as limiter:
                 if remote.operation.asynchronous:
@@ -173,6 +174,14 @@ class Calls:
         except PicomemError as error:
             error.args = (for_remote_callers(str(error), self.operations),)
             raise
+
+    async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:
+        """The user whom a caller names, who may be named by an id that a channel gives. Raises Forbidden for a caller
+        who may name nobody else, before it is looked up; NotFound and InvalidInput."""
+        if named_by_channel(name) is None or name == caller.user:
+            return name
+        self._acting(caller, name, remote.operation)
+        return await to_thread.run_sync(self.runtime.user_named, name, limiter=self.places.lookups)
 
     def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
         """The engine on which a caller may run an operation. Raises Forbidden, before anything is said about the

@@ -70,7 +70,8 @@ class ChatCompletions:
         if user and chat.user not in ("", user):
             raise Forbidden(f"The header {USER_HEADER} and “user” name different users; name one.")
         caller: Caller = request.state.caller
-        engine = self._calls.engine_for(caller, self._calls.named(_OPERATION), user or chat.user)
+        turn = self._calls.named(_OPERATION)
+        engine = self._calls.engine_for(caller, turn, await self._calls.user_named(caller, turn, user or chat.user))
         return _Answer(self._calls, engine, chat, self._answering)
 
     def _now(self) -> int:

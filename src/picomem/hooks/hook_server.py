@@ -103,7 +103,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
         if not event.gets_context:
             self.wfile.write(NOT_HERE)
             return
-        user = memory.settings.data.user if user is None else user
+        user = memory.user_named(memory.settings.data.user if user is None else user)
         engine = memory.engine(Caller(user, "hook"), Scope(user, project=project_of(event.folder)))
         context, ids = context_of(engine, event)
         self.wfile.write(ANSWERED + encoded(event, context))

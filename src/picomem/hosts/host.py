@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from picomem.hosts.json_edit import Syntax
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 from picomem.light_dataclass import dataclass
+from picomem.text.json_edit import Syntax
 
 if TYPE_CHECKING:
     from picomem.hosts.host_entries import HookCommand

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from picomem.errors import Conflict, InvalidInput
-from picomem.hosts import json_edit, toml_edit
+from picomem.hosts import toml_edit
 from picomem.hosts.host import Host, SettingsFile
 from picomem.hosts.program import NAME, Program, hook_invocation, is_edited_hook, is_mcp_command
 from picomem.light_dataclass import dataclass
+from picomem.text import json_edit
 
 _BOM = "\ufeff"
 

@@ -70,6 +70,13 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
     return _once(transcripts)
 
 
+def policy_files(folders: Iterable[Path], home: Path, env: Mapping[str, str]) -> Iterator[Path]:
+    """The files in which hosts say what may be sent, and which lie outside of these folders of transcripts."""
+    for form in formats():
+        for folder in folders:
+            yield from form.policy_files(folder, home, env)
+
+
 def listed_names() -> frozenset[str]:
     """Return the names of files that are opened in a folder although they do not end in .jsonl."""
     return frozenset(name for form in formats() for name in form.file_names)

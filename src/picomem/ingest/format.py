@@ -16,6 +16,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, tzinfo
+from enum import Enum, auto
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
@@ -267,6 +268,30 @@ class TranscriptFolder:
     nested: bool = True
 
 
+class HostPolicy(Enum):
+    """What a host says of sending what was said in a session, from the mildest to the strictest."""
+
+    ALLOW = auto()
+    UNKNOWN = auto()  # nothing
+    DOUBTFUL = auto()  # it may be denied
+    DENY = auto()
+
+
+def strictest(policies: Iterable[HostPolicy]) -> HostPolicy:
+    """The strictest of some policies."""
+    return max(policies, key=list(HostPolicy).index)
+
+
+@dataclass(frozen=True, slots=True)
+class SendPolicies:
+    """The policies of a host's sessions: of those that it lists, by their names, and of the `unlisted` ones. `problem`
+    says why they could not be read."""
+
+    listed: Mapping[str, HostPolicy]
+    unlisted: HostPolicy
+    problem: str = ""
+
+
 class Format:
     """The description of a host's transcripts, beside the reader, in a module of `formats/`. Its one instance is
     FORMAT; no other file names the format."""
@@ -282,6 +307,15 @@ class Format:
 
     def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         """The host's transcript folders for this home and environment."""
+        return ()
+
+    def send_policies(self, _path: Path, _home: Path, _env: Mapping[str, str], /) -> SendPolicies | None:
+        """What the host says of sending the sessions in a folder of transcripts, or in a database; None where it has no
+        such policy."""
+        return None
+
+    def policy_files(self, _path: Path, _home: Path, _env: Mapping[str, str], /) -> Iterable[Path]:
+        """The files outside of a folder of transcripts that say so."""
         return ()
 
     def deletes_after_days(self, _home: Path, _env: Mapping[str, str], /) -> int | None:

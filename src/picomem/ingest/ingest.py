@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,7 @@ from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
+from picomem.ingest.send_policies import HostPolicies
 from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at, print_of, sources
 from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
@@ -78,6 +80,7 @@ class Ingest:
         propose: Propose,
         clock: Callable[[], Micros],
         zone: tzinfo,
+        policies: HostPolicies,
     ) -> None:
         """`zone` is that of "yesterday"."""
         self._connector = connector
@@ -87,7 +90,8 @@ class Ingest:
         self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors, zone)
-        self._writing = Writing(connector, scope, vectors, propose, clock)
+        self._policies = policies
+        self._writing = Writing(connector, scope, vectors, propose, clock, policies)
         self._resolved = Resolver()
         self._recognizer = Recognizer(connector, scope, self._resolved)
 
@@ -105,6 +109,7 @@ class Ingest:
             files_total=len(files),
             bytes_total=sum(look_at(transcript.path).size for transcript in files if transcript.format),
         )
+        self._policies.settle(self._resolved_files(files), report)
         run = _IngestRun(report, state, progress, Queue(self._writing, self._maker, report))
         try:
             for transcript in map(self._as_before, files):
@@ -121,6 +126,13 @@ class Ingest:
             raise
         run.tell()
         return report
+
+    def _resolved_files(self, files: Iterable[FoundTranscript]) -> Iterable[FoundTranscript]:
+        """The transcripts by their resolved paths; those whose paths cannot be resolved are left out."""
+        for transcript in files:
+            if transcript.format:
+                with suppress(OSError, RuntimeError):
+                    yield replace(transcript, path=self._resolved(transcript.path))
 
     def _count(self, transcript: FoundTranscript, report: Report) -> None:
         if transcript.format:

@@ -26,7 +26,8 @@ class Report:
     `skipped` counts what was passed over, by reason; `problems` are files and why; `unread` counts the problems because
     of which something was not read. `captured` counts what was said in passing and is likely to last, beside the
     `requests` to remember. `decisions` counts what became of both, all under the id `run`, which is empty where there
-    were none.
+    were none. `withheld` and `released` count the transcripts that a host's send policy withholds, or releases, from
+    now on.
     """
 
     files: int = 0
@@ -47,6 +48,8 @@ class Report:
     skipped: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     unread: int = 0
+    withheld: int = 0
+    released: int = 0
 
     def fail(self, path: Path, problem: object) -> None:
         """Note that a file, or a part of it, was not read, and why."""

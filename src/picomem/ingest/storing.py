@@ -26,10 +26,11 @@ from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.episode_packing import PieceDecision, decide_piece, episode_of
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
+from picomem.ingest.send_policies import HostPolicies
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.durability import find_durable
 from picomem.policy.requests import Candidate
-from picomem.records.episode import Episode, Transcript
+from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
@@ -96,12 +97,14 @@ class Writing:
         vectors: PieceVectors | None,
         propose: Propose,
         clock: Callable[[], Micros],
+        policies: HostPolicies,
     ) -> None:
         self._connector = connector
         self._scope = scope
         self._vectors = vectors
         self._propose = propose
         self._clock = clock
+        self._policies = policies
 
     def commit(self, stretches: Sequence[Stretch], prepared: Mapping[str, PreparedPiece], report: Report) -> Outcomes:
         """Store stretches of different transcripts, in order, and add to `report` what is to be told of them.
@@ -161,8 +164,8 @@ class Writing:
         if Tombstones(tx, self._scope).bars_title(after.title):
             reading.state.info = replace(reading.state.info, title="")
             after = replace(after, title="", state=reading.stored())
-        if not reading.transcript.updated_at and episodes.is_withheld(tx, self._scope, after):
-            after = replace(after, send_policy="deny")
+        if not reading.transcript.updated_at and (withheld_by := self._policies.first(tx, after)):
+            after = replace(after, send_policy=DENY, policy_by=withheld_by)
         episodes.put_transcript(tx, self._scope, after)
         owners, purged = self._write(tx, after, reading.packer.session, batch, prepared, report)
         if not owners <= reading.owners or (purged and not reading.buried):
@@ -277,6 +280,9 @@ class Writing:
             if episode_id and candidate.content not in {durable.content for durable in find_durable(before)}:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
+                    continue
+                if transcript.send_policy == DENY:
+                    report.passed_over({"request in a withheld session": 1}, {})
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)

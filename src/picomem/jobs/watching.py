@@ -16,8 +16,8 @@ from pathlib import Path
 from threading import Event
 
 from picomem.errors import InvalidInput, PicomemError
-from picomem.ingest.discovery import default_places, listed_names
-from picomem.ingest.source import LOG
+from picomem.ingest.discovery import default_places, listed_names, policy_files
+from picomem.ingest.source import LOG, SourceState, look_at
 from picomem.light_dataclass import dataclass
 from picomem.paths import home_folder, is_folder, named_path
 
@@ -32,16 +32,22 @@ Read = Callable[[Sequence[str]], None]  # reads files and folders; none named: a
 @dataclass(frozen=True, slots=True)
 class WatchedPlaces:
     """The folders to watch, and the files in them that count even without the ending of a transcript. With `recursive`
-    the folders below count as well, but not those below a folder that is `flat`."""
+    the folders below count as well, but not those below a folder that is `flat`. When one of `policy_files` changes,
+    which lie elsewhere, all is read again."""
 
     folders: tuple[Path, ...]
     files: frozenset[str]
     recursive: bool
     flat: frozenset[Path] = frozenset()
+    policy_files: frozenset[Path] = frozenset()
 
     def hold(self, path: Path) -> bool:
         """Return whether a path that changed counts, by where it lies."""
         return not any(folder in path.parents and (path.parent != folder or path.is_dir()) for folder in self.flat)
+
+    def policies(self) -> dict[Path, SourceState]:
+        """The state of each file that says which sessions a host may not send."""
+        return {file: look_at(file)._replace(changed=0) for file in sorted(self.policy_files)}
 
     def existing(self) -> dict[Path, int]:
         """The folders that exist, each with what tells it from another one in its place."""
@@ -60,7 +66,13 @@ def places_of(paths: Sequence[str]) -> WatchedPlaces:
     folders = folders or [place.folder for place in usual]
     files = frozenset(path.name for path in given if not is_folder(path))
     flat = frozenset(place.folder for place in usual if not place.nested)
-    return WatchedPlaces(tuple(folders), files, recursive=len(files) < len(given) or not given, flat=flat)
+    return WatchedPlaces(
+        tuple(folders),
+        files,
+        recursive=len(files) < len(given) or not given,
+        flat=flat,
+        policy_files=frozenset(policy_files(folders, home_folder(), os.environ)),
+    )
 
 
 def follow(
@@ -81,6 +93,7 @@ def follow(
     if not places.existing():
         names = ", ".join(str(folder) for folder in places.folders)
         raise InvalidInput(f"There is nothing to watch: {names} do not exist. Name a folder that does.")
+    policies = places.policies()
     read(())
     watching(list(places.existing()))
     problem = ""
@@ -95,7 +108,8 @@ def follow(
                 if problem != before:
                     trouble(problem)
                 due = () if problem else None
-            if places.existing() != there:
+            before_policies, policies = policies, places.policies()
+            if places.existing() != there or policies != before_policies:
                 break
 
 

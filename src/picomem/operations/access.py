@@ -50,9 +50,11 @@ class TokenListRequest:
 
 @dataclass(frozen=True, slots=True)
 class TokenView:
-    """A token without its text; `state` is "valid", "expired" or "revoked"."""
+    """A token without its text; `state` is "valid", "expired" or "revoked". `alias` may be named as a user, and is the
+    name on the changes that the token made."""
 
     id: str
+    alias: str
     label: str
     scopes: list[str]
     state: str
@@ -143,6 +145,7 @@ def _view(token: AccessToken, now: Micros) -> TokenView:
     state = "revoked" if token.revoked_at is not None else "valid" if token.is_valid(now) else "expired"
     return TokenView(
         id=token.id,
+        alias=f"api:{token.short_id}",
         label=token.label,
         scopes=sorted(token.permissions),
         state=state,

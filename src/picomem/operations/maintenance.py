@@ -34,7 +34,8 @@ class IngestResult:
     could not be read, and why, and `unread` how many of these mean that something was not read. `captured` counts what
     was said in passing and is likely to last, beside the `requests`; `decisions` counts what became of both; `run` is
     what `changes` lists and `undo` takes back of them, empty where there were none. `kept` counts the copies of
-    transcripts that were made or brought up to date."""
+    transcripts that were made or brought up to date. `withheld` and `released` count the transcripts that a host's send
+    policy withholds, or releases, from now on."""
 
     files: int
     unchanged: int
@@ -56,6 +57,8 @@ class IngestResult:
     unread: int
     places: list[str]
     kept: int
+    withheld: int
+    released: int
 
 
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
@@ -107,7 +110,10 @@ class WithholdResult:
 
 
 def withhold(engine: Engine, request: WithholdRequest) -> WithholdResult:
-    """Hide a past session from recall, timeline, show and why; or show it again."""
+    """Hide a past session from recall, timeline, show and why; or show it again.
+
+    A session that OpenClaw's send policy denies is hidden by itself when its transcript is read.
+    """
     return WithholdResult(engine.withhold(request.session, release=request.release), request.release)
 
 

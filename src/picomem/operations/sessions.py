@@ -12,6 +12,7 @@ from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.recall_views import iso_or_none
 from picomem.records.session import Channel, Message, Session
+from picomem.sessions.channel_users import user_of_session
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -30,12 +31,14 @@ class SessionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A conversation; `last_consolidated_seq` is the number of the last consolidated message."""
+    """A conversation; `last_consolidated_seq` is the number of the last consolidated message. `user` is the id that the
+    channel gives to its user, as in `tui:local`, and may be named as a user."""
 
     id: str
     title: str
     channel: str
     channel_id: str
+    user: str
     state: str
     agent: str
     project: str
@@ -201,6 +204,7 @@ def _session_view(session: Session) -> SessionView:
         title=session.title,
         channel=session.channel.value,
         channel_id=session.channel_id,
+        user=user_of_session(session),
         state=session.state,
         agent=session.scope.agent,
         project=session.scope.project,

@@ -48,6 +48,11 @@ class AccessToken:
     revoked_at: Micros | None = None
 
     @property
+    def short_id(self) -> str:
+        """The beginning and the end of the id: ids of one minute begin alike."""
+        return self.id[:8] + self.id[-4:]
+
+    @property
     def is_sign_in_code(self) -> bool:
         """Whether it is a one-time code, which is exchanged for a session of the web page."""
         return SIGN_IN in self.permissions

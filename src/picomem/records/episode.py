@@ -8,6 +8,8 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Origin
 
+PRIVATE, DENY = "private", "deny"  # send policies: only its own user may see a session; nobody may
+BY_PERSON, BY_HOST = "person", "host"  # who decided on a send policy
 HOST_SUMMARY = "compaction_"  # how the key of a timeline entry begins that a host's own summary is
 
 
@@ -25,7 +27,8 @@ class Transcript:
     cwd: str = ""
     title: str = ""
     parent_session: str = ""
-    send_policy: str = "private"  # private: only its own user; deny: never returned
+    send_policy: str = PRIVATE
+    policy_by: str | None = None  # who decided on it; None: nobody
     started_at: Micros | None = None
     ended_at: Micros | None = None
     generation: int = 1  # rises when the file was rewritten under us

@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 
 from picomem.errors import InvalidInput
-from picomem.records.session import Channel
+from picomem.records.scope import LOCAL_USER
+from picomem.records.session import Channel, Session
 
+_SERVER = "s.whatsapp.net"
+_CHANNELS = {"whatsapp": Channel.WHATSAPP, "ws": Channel.WEBSOCKET, "tui": Channel.TUI, "api": Channel.API}
 KEY_PREFIX = 8  # characters of an API key: enough to tell keys apart, and no key
 
 
@@ -20,12 +23,34 @@ def user_of(channel: Channel, *, name: str = "", key: str = "", session: str = "
     """
     if channel is Channel.WHATSAPP:
         digits = re.sub(r"\D", "", name.partition("@")[0].partition(":")[0])
-        return f"whatsapp:{_given(digits, 'a phone number')}@s.whatsapp.net"
+        return f"whatsapp:{_given(digits, 'a phone number')}@{_SERVER}"
     if channel is Channel.TUI:
         return f"tui:{name or 'local'}"
     if channel is Channel.WEBSOCKET:
         return f"ws:{key[:KEY_PREFIX] or _given(session, 'an API key or a session')}"
     return f"api:{_given(key[:KEY_PREFIX], 'an API key')}"
+
+
+def user_of_session(session: Session) -> str:
+    """The id that a conversation's channel gives to its user; the user's own, where the channel does not say more."""
+    user = session.scope.user
+    if named_by_channel(user) is not None:
+        return user
+    if session.channel is Channel.TUI:
+        return user_of(Channel.TUI, name="" if user == LOCAL_USER else user)
+    return user_of(Channel.WEBSOCKET, session=session.id) if session.channel is Channel.WEBSOCKET else user
+
+
+def named_by_channel(name: str) -> tuple[Channel, str] | None:
+    """The channel of such an id, and the phone number, name, key or session in it; None for any other name."""
+    prefix, colon, value = name.partition(":")
+    channel = _CHANNELS.get(prefix)
+    if not colon or not value or channel is None:
+        return None
+    if channel is Channel.WHATSAPP:
+        phone, at, server = value.partition("@")
+        return (channel, phone) if phone.isdecimal() and (at, server) in (("", ""), ("@", _SERVER)) else None
+    return channel, value
 
 
 def _given(value: str, what: str) -> str:

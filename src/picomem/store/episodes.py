@@ -9,7 +9,7 @@ from typing import NamedTuple
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
-from picomem.records.episode import Episode, Transcript
+from picomem.records.episode import BY_PERSON, Episode, Transcript
 from picomem.records.kinds import Origin, known
 from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
@@ -143,15 +143,40 @@ def purge_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> None:
     sql(tx).run("purge_transcript", user=scope.user, id=transcript_id)
 
 
-def is_withheld(tx: Transaction, scope: Scope, transcript: Transcript) -> bool:
-    """Return whether the user withheld the session of a transcript, or the session that set it to work."""
+class TranscriptPolicy(NamedTuple):
+    """The send policy of a transcript, and who decided on it (None: nobody); `parent` is the session that set it to
+    work."""
+
+    id: str
+    path: str
+    session: str
+    parent: str
+    policy: str
+    by: str | None
+
+
+def policies(tx: Transaction, scope: Scope, host: str, *, decided_only: bool) -> list[TranscriptPolicy]:
+    """The send policies of a host's transcripts, damaged or not: all, or those on which somebody decided."""
+    name = "decided_policies_of_host" if decided_only else "policies_of_host"
+    return [TranscriptPolicy(*row) for row in sql(tx).all(name, user=scope.user, host=host)]
+
+
+def set_policy(tx: Transaction, scope: Scope, transcript_id: str, policy: str, by: str | None) -> None:
+    """Set the send policy of one transcript."""
+    sql(tx).run("set_policy_of_transcript", user=scope.user, id=transcript_id, policy=policy, by=by)
+
+
+def withheld_by(tx: Transaction, scope: Scope, transcript: Transcript) -> str | None:
+    """Who withheld the session of a transcript, or the session that set it to work; None if nobody did."""
     asked = {"session": transcript.session, "parent": transcript.parent_session}
-    return sql(tx).one("withheld", user=scope.user, **asked) is not None
+    row = sql(tx).one("withheld", user=scope.user, **asked)
+    return None if row is None else row[0] or BY_PERSON
 
 
-def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
-    """Set whether answers may use the transcripts of a session (its id, or its beginning); return how many they are."""
-    return sql(tx).run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
+def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str, by: str) -> int:
+    """Set whether answers may use the transcripts of a session (its id, or its beginning), and who decided so; return
+    how many they are."""
+    return sql(tx).run("set_send_policy", user=scope.user, policy=policy, by=by, **id_range(session))
 
 
 def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
@@ -468,6 +493,7 @@ def _transcript_record(row: Row) -> Transcript:
         skipped=row[19],
         updated_at=row[20],
         abandoned=row[21] or "[]",
+        policy_by=row[23],
     )
 
 

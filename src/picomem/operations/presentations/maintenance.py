@@ -62,6 +62,9 @@ def _read(result: IngestResult) -> list[str]:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
     if result.kept:
         sentences.append(f"{plural(result.kept, 'transcript')} copied, to be kept when the original is deleted.")
+    for count, verb in ((result.withheld, "withheld"), (result.released, "released")):
+        if count:
+            sentences.append(f"{plural(count, 'transcript')} {verb}, as the host's send policy says.")
     if result.rewritten:
         sentences.append(f"{plural(result.rewritten, 'transcript')} had been rewritten and was read anew.")
     return sentences

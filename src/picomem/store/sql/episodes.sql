@@ -1,14 +1,14 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, row_hash
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, row_hash
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    abandoned, row_hash)
+    abandoned, policy_by, row_hash)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :abandoned, :row_hash)
+    :updated_at, :abandoned, :policy_by, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
@@ -208,11 +208,23 @@ WHERE user_id = :user AND known_to IS NULL AND (key LIKE :pattern ESCAPE '\' OR 
 ORDER BY doc DESC LIMIT :limit
 
 -- name: withheld
-SELECT 1 FROM transcripts
-WHERE user_id = :user AND send_policy = 'deny' AND session <> '' AND session IN (:session, :parent) LIMIT 1
+SELECT policy_by FROM transcripts
+WHERE user_id = :user AND send_policy = 'deny' AND session <> '' AND session IN (:session, :parent)
+ORDER BY policy_by DESC LIMIT 1
+
+-- name: policies_of_host
+SELECT id, path, session, parent_session, send_policy, policy_by FROM transcripts
+WHERE user_id = :user AND host = :host
+
+-- name: decided_policies_of_host
+SELECT id, path, session, parent_session, send_policy, policy_by FROM transcripts
+WHERE user_id = :user AND host = :host AND policy_by IS NOT NULL
+
+-- name: set_policy_of_transcript
+UPDATE transcripts SET send_policy = :policy, policy_by = :by WHERE user_id = :user AND id = :id
 
 -- name: set_send_policy
-UPDATE transcripts SET send_policy = :policy
+UPDATE transcripts SET send_policy = :policy, policy_by = :by
 WHERE user_id = :user
   AND (session >= :from AND session < :to OR parent_session >= :from AND parent_session < :to)
 

@@ -26,6 +26,7 @@ from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
     Record,
+    SendPolicies,
     State,
     TranscriptFolder,
     first_records,
@@ -85,6 +86,17 @@ class OpenClaw(LineFormat):
         for agent in agents:
             yield TranscriptFolder(self.name, agent / "sessions")
             yield TranscriptFolder(self.name, agent / "agent")
+
+    def send_policies(self, path: Path, home: Path, env: Mapping[str, str], /) -> SendPolicies:
+        from picomem.ingest.formats.openclaw.send_policy import policies
+
+        return policies(path, home, env)
+
+    def policy_files(self, path: Path, home: Path, env: Mapping[str, str], /) -> Iterable[Path]:
+        from picomem.ingest.formats.openclaw.send_policy import SETTINGS
+
+        above = [folder / SETTINGS for folder in (path, *path.parents[:3])]
+        return [moved(env, "OPENCLAW_CONFIG_PATH", home / ".openclaw" / SETTINGS), *above]
 
     def claims(self, path: Path, head: bytes, /) -> bool:
         if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:

@@ -179,6 +179,39 @@ class _LeftOut(SessionRecords):
         )
 
 
+def session_entries(database: HostDatabase) -> Iterator[tuple[str, dict[str, Any] | None, str]]:
+    """The key, the entry and the id of each session that the host lists. An older session has the entry of its key. An
+    entry that cannot be read is None."""
+    entries: dict[str, dict[str, Any] | None] = {}
+    if {"session_key", "current_session_id", "entry_json"} <= database.columns("session_nodes"):
+        wanted = ("current_session_id", "entry_json")
+        for key, session, entry in _every(database, "session_nodes", "session_key", wanted):
+            entries[_said(key)] = {} if entry is None else record_of(entry)
+            yield _said(key), entries[_said(key)], _said(session)
+    windows = database.columns("session_windows")
+    if {"session_key", "session_id"} <= windows:
+        known = [name for name in ("chat_type", "channel") if name in windows]
+        for session, key, *values in _every(database, "session_windows", "session_id", ("session_key", *known)):
+            told = {name: _said(value) for name, value in zip(known, values, strict=True) if value}
+            entry = entries.get(_said(key), {})
+            yield _said(key), None if entry is None else {**told, **entry}, _said(session)
+
+
+def _every(database: HostDatabase, table: str, key: str, columns: Sequence[str]) -> Iterator[tuple[bytes | None, ...]]:
+    """The key and these columns of every row, as bytes; nothing (b"") for a value that is too long."""
+    cut = ", ".join(
+        f"CASE WHEN octet_length({name}) > {_LONGEST_ENTRY} THEN x'' ELSE CAST({name} AS BLOB) END" for name in columns
+    )
+    last = b""
+    while rows := database.select(
+        f"SELECT CAST({key} AS BLOB) AS named, {cut} FROM {table} WHERE CAST({key} AS BLOB) > ? ORDER BY named LIMIT ?",
+        last,
+        _PAGE,
+    ):
+        yield from rows
+        last = rows[-1][0]
+
+
 def _cut(column: str) -> str:
     """A column as bytes; none of a value that is too long."""
     return f"CASE WHEN octet_length({column}) <= {_LONGEST_ENTRY} THEN CAST({column} AS BLOB) END"

@@ -139,12 +139,15 @@ def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
     speakers: dict[str, Origin] = {}
     for key, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict) and (speaker := of_session(str(key), entry)) is not None:
-            for session in (_text(entry, "sessionId"), _stem(_text(entry, "sessionFile"))):
-                if session and not (speakers.get(session) or Origin.USER).trusted:
-                    continue
-                if session:
+            for session in session_names(entry):
+                if (speakers.get(session) or Origin.USER).trusted:
                     speakers[session] = speaker
     return speakers
+
+
+def session_names(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of a listed session's transcript: its id, and its file without the ending."""
+    return tuple(filter(None, (_text(entry, "sessionId"), _stem(_text(entry, "sessionFile")))))
 
 
 def _names_a_group(block: str) -> bool:

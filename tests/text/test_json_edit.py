@@ -12,7 +12,7 @@ from tests.amounts import amount
 from tests.hosts.documents import KEYS, VALUES, json_documents
 
 from picomem.errors import InvalidInput
-from picomem.hosts.json_edit import append, at, parse, put, remove
+from picomem.text.json_edit import append, at, parse, put, remove
 
 
 def _without(value: Any, path: tuple[str, ...]) -> Any:

@@ -1,0 +1,85 @@
+"""Finds the user behind an id that a channel gives (P4), where a person names a user.
+
+An alias is no way in: whoever resolves one has checked that the caller may name another user. A user who has rows under
+exactly that id, as an import from PicoBot makes them, comes before the user whom the id stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.clock import Micros
+from picomem.engine.shared_resources import Resources
+from picomem.errors import InvalidInput, NotFound
+from picomem.records.access_token import AccessToken
+from picomem.records.scope import LOCAL_USER, Scope
+from picomem.records.session import Channel
+from picomem.sessions.channel_users import KEY_PREFIX, named_by_channel
+from picomem.store import access_tokens, contact_rows, session_rows, users
+from picomem.store.connector import Transaction
+from picomem.store.session_names import Place, find_session
+
+
+def resolve_user(resources: Resources, name: str) -> str:
+    """The user whom a name means: the one behind an alias, and any other name as it is.
+
+    Raises NotFound for a token or a socket that there is not, and InvalidInput for an alias that fits several.
+    """
+    alias = named_by_channel(name)
+    if alias is None:
+        return name
+    channel, value = alias
+    with resources.connector.read() as tx:
+        known = users.ids(tx)
+        if name in known:
+            return name
+        if channel is Channel.TUI:
+            meant = LOCAL_USER if value == "local" else value
+            return meant if meant in (*known, LOCAL_USER, resources.settings.data.user) else name
+        if channel is Channel.WHATSAPP:
+            return _only(name, sorted(_people(tx, value)) or [name], "people")
+        scopes = [Scope(user) for user in known]
+        owners = [scope.user for scope in scopes for token in _tokens(tx, scope, value, resources.clock())]
+        if channel is Channel.WEBSOCKET:
+            owners += [scope.user for scope in scopes for _ in range(_sockets(tx, scope, value))]
+        return _only(name, owners, "tokens" if channel is Channel.API else "tokens or sessions")
+
+
+def _only(name: str, owners: Sequence[str], what: str) -> str:
+    if not owners:
+        raise NotFound(f"“{name[:64]}” stands for no user; `picomem token list --user USER` shows a user's tokens.")
+    if len(owners) > 1:
+        raise InvalidInput(f"“{name[:64]}” fits several {what}; write more of the id, or name the user.")
+    return owners[0]
+
+
+def _people(tx: Transaction, phone: str) -> set[str]:
+    """The users for whom a phone number stands, on all accounts."""
+    return {
+        contact.person
+        for contact in contact_rows.every(tx)
+        if contact.revoked_at is None and (contact.channel, contact.native_id) == (Channel.WHATSAPP, f"phone:{phone}")
+    }
+
+
+def _tokens(tx: Transaction, scope: Scope, key: str, now: Micros) -> list[AccessToken]:
+    """The user's tokens that programs may show now, and whose id begins so or is abbreviated so."""
+    return [
+        token
+        for token in access_tokens.every(tx, scope)
+        if token.opens_api
+        and token.is_valid(now)
+        and ((len(key) >= KEY_PREFIX and token.id.startswith(key)) or token.short_id == key)
+    ]
+
+
+def _sockets(tx: Transaction, scope: Scope, name: str) -> int:
+    """How many of the user's conversations over a WebSocket have that id, or one that begins so; 2 for several."""
+    try:
+        session_id = find_session(tx, scope, name, Place.CONVERSATIONS)
+    except NotFound:
+        return 2
+    if not session_id or (session_id != name and len(name) < KEY_PREFIX):
+        return 0
+    session = session_rows.session(tx, scope, session_id)
+    return int(session is not None and session.channel is Channel.WEBSOCKET)
