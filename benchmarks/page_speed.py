@@ -111,7 +111,10 @@ def run(memories: int, progress: Telling | None = None, *, small: int = SMALL, r
         raise InvalidInput(f"--memories is {memories}; it must be at least {small:,}.")
     tell = progress or (lambda _: None)
     with TemporaryDirectory(prefix="picomem-bench-") as folder, ExitStack() as stack:
-        large, little = (_filled(Path(folder).resolve() / str(count), count, tell) for count in (memories, small))
+        large, little = (
+            _filled(Path(folder).resolve() / name, count, tell)
+            for name, count in (("large", memories), ("small", small))
+        )
         paths = [_pages(store) for store in (large, little)]
         codes = [_sign_in_code(store) for store in (large, little)]
         servers = [stack.enter_context(running(PicomemServer(store, "static", 1))) for store in (large, little)]

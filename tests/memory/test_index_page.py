@@ -9,7 +9,7 @@ from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.memory.index_page import build
+from picomem.memory.index_page import IndexEntries, build
 from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -35,7 +35,7 @@ contents = st.text(min_size=1, max_size=400) | st.sampled_from(["数据库迁移
 )
 def test_the_page_never_exceeds_its_budget_and_says_what_it_left_out(entries, budget: int) -> None:
     memories = [memory(i, *entry) for i, entry in enumerate(entries)]
-    page = build(memories, 12, budget)
+    page = build(IndexEntries(memories, 12), budget)
     assert page.tokens == count_tokens(page.text) <= budget
     assert page.entries + page.left_out == len(memories)
     if page.left_out:
@@ -69,7 +69,7 @@ def test_critical_entries_come_first_then_projects_then_preferences_then_domains
 def test_every_critical_entry_is_kept_before_any_other(engine: Engine) -> None:
     memories = [memory(i, "a fact that takes some room on the page " * 3) for i in range(60)]
     memories += [memory(100 + i, f"critical thing number {i}", importance=1.0) for i in range(5)]
-    page = build(memories, 0, 600)
+    page = build(IndexEntries(memories, 0), 600)
     assert all(f"critical thing number {i}" in page.text for i in range(5))
     assert page.left_out > 0
 
@@ -79,12 +79,12 @@ def test_text_of_tools_and_web_pages_never_enters_the_page() -> None:
     from dataclasses import replace
 
     foreign = [replace(memory(i, "buy coins"), origin=origin) for i, origin in enumerate(Origin) if not origin.trusted]
-    assert "buy coins" not in build(foreign, 0).text
+    assert "buy coins" not in build(IndexEntries(foreign, 0)).text
 
 
 def test_a_budget_that_no_page_fits_is_refused() -> None:
     with pytest.raises(InvalidInput, match="between 200"):
-        build([], 0, 50)
+        build(IndexEntries([], 0), 50)
 
 
 def test_a_project_page_holds_what_is_everyones_and_its_own(engine: Engine) -> None:

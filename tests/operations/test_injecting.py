@@ -12,7 +12,7 @@ from picomem import Engine
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.light_dataclass import replace
-from picomem.memory.index_page import account, build
+from picomem.memory.index_page import IndexEntries, account, build
 from picomem.operations.operation import checked
 from picomem.operations.table import operation
 from picomem.settings import HookSettings, RecallSettings, Settings
@@ -117,7 +117,7 @@ def test_an_index_page_can_be_an_agents(billing: Engine) -> None:
 
 def test_lines_that_are_alike_are_counted_each(billing: Engine) -> None:
     memories = [replace(memory, id=f"{memory.id}{copy}") for memory in billing.memories() for copy in range(2)]
-    told = account(memories, 3, 1_000)
-    assert told.page == build(memories, 3, 1_000)
+    told = account(IndexEntries(memories, 3), 1_000)
+    assert told.page == build(IndexEntries(memories, 3), 1_000)
     assert sum(line.memory is not None for line in told.lines) == told.page.entries
     assert len(told.omitted) == told.page.left_out

@@ -516,6 +516,15 @@ def test_a_log_that_was_removed_after_a_crash_is_missed(db, tmp_path, open_engin
     assert "what was stored last may be lost" in caplog.text
 
 
+def test_a_store_that_was_cut_to_nothing_a_moment_ago_is_said_to_be_empty(db, open_engine, caplog):
+    engine = open_engine()
+    engine.remember(MEMORIES["harbour"], key="harbour")
+    engine.close()
+    os.truncate(db, 0)
+    assert open_engine().memories() == []
+    assert "is empty, so a new store is made in it" in caplog.text
+
+
 def test_an_empty_file_becomes_a_store_and_this_is_said(db, open_engine, caplog):
     db.touch()
     os.utime(db, (1, 1))

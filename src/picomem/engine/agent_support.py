@@ -31,14 +31,14 @@ def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
     """`Engine.files` for a surface that tells the origin of what the agent writes."""
     from picomem.memory.agent_files import Files
 
-    return Files(engine._context.agent_access(origin_of))
+    return Files(engine._context.agent_store(origin_of))
 
 
 def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
     """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
     from picomem.memory.agent_graph import AgentGraph
 
-    return AgentGraph(engine._context.agent_access(origin_of))
+    return AgentGraph(engine._context.agent_store(origin_of))
 
 
 def heard(engine: Engine, *texts: str) -> None:

@@ -96,7 +96,7 @@ class CallerContext:
             stated=Grounds((*said, *users_own)),
         )
 
-    def agent_access(self, origin_of: OriginOf | None = None) -> AgentStore:
+    def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
         """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
         from picomem.memory.agent_store import AgentStore, of_the_agent
         from picomem.policy.user_statements import Grounds

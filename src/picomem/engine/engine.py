@@ -603,7 +603,7 @@ class Engine:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
         from picomem.memory.agent_files import Files
 
-        return Files(self._context.agent_access())
+        return Files(self._context.agent_store())
 
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""

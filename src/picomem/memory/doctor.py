@@ -160,6 +160,8 @@ def _examine_rows(
             "finishes it",
         )
     progress(parts - 1, parts, "full text")
+    # Last, because full text is compared with the rows that were counted and rewritten above; notes before words, whose
+    # repair sets the analyser's version that both compare with.
     _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)
 

@@ -71,6 +71,25 @@ class IndexAccount:
     omitted: list[Memory]
 
 
+def _unchanged(memory: Memory) -> Memory:
+    return memory
+
+
+class IndexEntries(NamedTuple):
+    """What a page is made from: current memories and the number of episodes.
+
+    With `counts`, how many memories there are of each kind, `memories` may be the first of each section only, if they
+    are more than the entries of the page or as many as `entry_limit`, and those that contradict each other. `damaged`
+    is how many were left out because they are damaged; `shown` makes of a memory what may be shown of it.
+    """
+
+    memories: Iterable[Memory]
+    episodes: int
+    damaged: int = 0
+    counts: Mapping[str, int] | None = None
+    shown: Callable[[Memory], Memory] = _unchanged
+
+
 class _Line(NamedTuple):
     text: str
     memory: Memory | None = None
@@ -87,38 +106,16 @@ def entry_limit(budget: int) -> int:
     return budget // 5
 
 
-def account(
-    memories: Iterable[Memory],
-    episodes: int,
-    budget: int = BUDGET,
-    *,
-    damaged: int = 0,
-    counts: Mapping[str, int] | None = None,
-    shown: Callable[[Memory], Memory] | None = None,
-) -> IndexAccount:
+def account(given: IndexEntries, budget: int = BUDGET) -> IndexAccount:
     """What `build` builds, explained. Raises InvalidInput."""
-    made = _lay_out(memories, episodes, budget, damaged, counts, shown)
+    made = _lay_out(given, budget)
     lines = [IndexLine(line.text, _cost([line.text]), line.memory) for line in made.lines]
     return IndexAccount(made.page, lines, made.omitted)
 
 
-def build(
-    memories: Iterable[Memory],
-    episodes: int,
-    budget: int = BUDGET,
-    *,
-    damaged: int = 0,
-    counts: Mapping[str, int] | None = None,
-    shown: Callable[[Memory], Memory] | None = None,
-) -> IndexPage:
-    """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
-    InvalidInput for a budget that no page fits.
-
-    With `counts`, how many there are of each kind, `memories` may be the first of each section only, if they are more
-    than the entries of the page or as many as `entry_limit`, and those that contradict each other. `shown` makes of a
-    memory what may be shown of it.
-    """
-    return _lay_out(memories, episodes, budget, damaged, counts, shown).page
+def build(given: IndexEntries, budget: int = BUDGET) -> IndexPage:
+    """The page for these entries. Raises InvalidInput for a budget that no page fits."""
+    return _lay_out(given, budget).page
 
 
 def outdated(memories: Iterable[Memory]) -> set[str]:
@@ -126,31 +123,23 @@ def outdated(memories: Iterable[Memory]) -> set[str]:
     return {older.id for _, older in doubted_pairs(_eligible(memories))}
 
 
-def _lay_out(
-    memories: Iterable[Memory],
-    episodes: int,
-    budget: int,
-    damaged: int,
-    counts: Mapping[str, int] | None,
-    shown: Callable[[Memory], Memory] | None,
-) -> _LaidOut:
+def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
-    eligible = _eligible(memories)
+    eligible = _eligible(given.memories)
     doubted = outdated(eligible)
     entries = sorted(eligible, key=lambda memory: (memory.id in doubted, *_rank(memory)))
     sections = _sections(entries)
-    kinds = Counter(memory.kind.value for memory in entries) if counts is None else counts
+    kinds = Counter(memory.kind.value for memory in entries) if given.counts is None else given.counts
     total = sum(kinds.values())
-    domains = _domains(kinds, episodes)
-    if damaged:
-        domains.append(
-            f"({damaged} damaged {'entry is' if damaged == 1 else 'entries are'} left out; run `picomem doctor`.)"
-        )
+    domains = _domains(kinds, given.episodes)
+    if given.damaged:
+        said = "1 damaged entry is" if given.damaged == 1 else f"{given.damaged} damaged entries are"
+        domains.append(f"({said} left out; run `picomem doctor`.)")
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
     fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(total)])
-    kept = _fitting(sections, budget - fixed, lambda memory: _line(shown(memory) if shown else memory, doubted))
+    kept = _fitting(sections, budget - fixed, lambda memory: _line(given.shown(memory), doubted))
     while True:
         lines = _page_lines(sections, kept, domains, total)
         text = "\n".join(line.text for line in lines) + "\n"

@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.light_dataclass import replace
-from picomem.memory.index_page import SECTIONS, IndexAccount, IndexPage, account, build, entry_limit, outdated
+from picomem.memory.index_page import (
+    SECTIONS,
+    IndexAccount,
+    IndexEntries,
+    IndexPage,
+    account,
+    build,
+    entry_limit,
+    outdated,
+)
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
@@ -66,7 +75,7 @@ def page(
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
     while True:
-        made = build(read, material.episodes, budget, damaged=len(damaged), counts=material.counts, shown=shown)
+        made = build(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
         if _is_enough(made, limit, budget):
             return made, made_from if material.digest(damaged) == made_from else ""
         limit *= 2
@@ -82,7 +91,7 @@ def explained(
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, limit, omitted)
-        made = account(read, material.episodes, budget, damaged=len(damaged), counts=material.counts, shown=shown)
+        made = account(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
+from picomem.clock import Micros
 from picomem.records.memory import Memory
 
 IMPORTED = "import"  # the decision of the change by which a memory arrived with all its versions
@@ -160,6 +161,21 @@ def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
         numbers[version.version] = number or max(numbers.values(), default=0) + 1
         by_content[version.content] = numbers[version.version]
     return numbers
+
+
+def versions_at(versions: Sequence[Memory], known_before: Micros | None, true_before: Micros | None) -> list[Memory]:
+    """Return the versions that were believed right before one time, and true right before another; None is any time.
+
+    Without `known_before`, what was true is asked of what is believed now, or of all versions of an archived memory.
+    """
+    only_believed = true_before is not None and known_before is None and any(row.known_to is None for row in versions)
+    return [
+        row
+        for row in versions
+        if (known_before is None or row.known_from < known_before <= (row.known_to or known_before))
+        and (not only_believed or row.known_to is None)
+        and (true_before is None or row.valid_from < true_before <= (row.valid_to or true_before))
+    ]
 
 
 def same(one: Memory, other: Memory) -> bool:

@@ -302,21 +302,13 @@ class HistoryResult:
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what it said, when it was current, and when it was true."""
-    from picomem.memory.version_history import version_numbers
+    from picomem.memory.version_history import version_numbers, versions_at
 
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
     every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
-    # “What was true then” is asked of what is believed now, where anything is (an archived memory has only a past).
-    believed = true is not None and known is None and any(version.known_to is None for version in every)
-    versions = [
-        version
-        for version in every
-        if (known is None or version.known_from < known <= (version.known_to or known))
-        and (not believed or version.known_to is None)
-        and (true is None or version.valid_from < true <= (version.valid_to or true))
-    ]
+    versions = versions_at(every, known, true)
     numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
     believed_now = {version.id for version in every if version.known_to is None}
     ended = {version.id: version.known_to for version in every if version.id not in believed_now}

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from picomem.text.late_pattern import late_pattern
+
 Span = tuple[int, int]
 
 _BRACKETED = (
@@ -19,7 +21,7 @@ _BRACKETED = (
     r"inter-session message\b|sub-?agent (?:context|task|result|completion)\b|"
     r"sub-?agent '[^'\n]{0,200}' (?:completed|failed|finished|timed out)|background task\b|"
     r"queued messages while agent was busy\](?=[^\0]{0,400}\(from )|tool (?:result|output|call)s?\]|"
-    r"system message\]|scheduled task\b"
+    r"system message\]|scheduled task\b|cron\b[^\]\n]{0,100}\]|heartbeat\b[^\]\n]{0,100}\]"
 )
 _PHRASES = (
     r"a (?:sub-?agent|cron|background) (?:task|job)\b[^\n]{0,200}? (?:just )?(?:completed|finished|failed|timed out)\b|"
@@ -33,13 +35,25 @@ _PHRASES = (
     r"this session is being continued from a previous conversation|"
     r"(?:userpromptsubmit|sessionstart|sessionend|pretooluse|posttooluse|subagentstop|subagentstart|precompact|stop|"
     r"notification|permissionrequest)(?::[\w*.-]{1,60})? hook (?:\w+ )?(?:success|feedback|context|error|stopped)\b|"
+    r"[\w ]{1,60}\(untrusted[^)\n]{0,60}\)\s*:|system(?: \(untrusted\): |: \[[^\]\n]{1,60}\])|"
+    r"(?:security notice: )?the following content is from an external, untrusted source|"
+    r"new (?:e-?mail|message) from [^\n]{1,200}\n[ \t]*subject\b|task:[^\n]{0,200}\|[ \t]*job id:|"
     r"base directory for this skill\s*:|called the \w{1,40} tool with the following input\b|"
     r"result of calling the \w{1,40} tool\b"
 )
-_TO_THE_END = re.compile(rf"(?im)^[ \t]*(?:\[(?:{_BRACKETED})|(?:{_PHRASES}))")
-_REPLY = re.compile(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
-_ONE_LINE = re.compile(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
-_OUTPUT = re.compile(
+_TO_THE_END = late_pattern(rf"(?im)^[ \t]*(?:\[(?:{_BRACKETED})|(?:{_PHRASES}))")
+CHANNELS = (
+    "WhatsApp|Telegram|Discord|Slack|Signal|iMessage|BlueBubbles|Google ?Chat|(?:MS|Microsoft )?Teams|Matrix|"
+    "Mattermost|LINE|Zalo|Feishu|Lark|Nostr|Twitch|Tlon|IRC|SMS|E-?mail|Gmail|WebChat|QQ|WeChat|DingTalk|"
+    r"Nextcloud(?: Talk)?"
+)
+# OpenClaw also drives the programs of others, and their transcripts hold its envelopes: `[WhatsApp Bob +49… 10:00] …`.
+_ENVELOPE = late_pattern(
+    rf"(?im)^[ \t]*\[(?:{CHANNELS})\b(?=[^\]\n]{{0,300}}(?:\d{{4}}-\d\d-\d\d|\bid:|\+\d|@g\.us))[^\]\n]{{0,300}}\]"
+)
+_REPLY = late_pattern(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
+_ONE_LINE = late_pattern(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
+_OUTPUT = late_pattern(
     r"\A\s*[<‹](?:bash-(?:stdout|stderr|input)|local-command-(?:stdout|stderr)|task-notification)[>›]", re.IGNORECASE
 )
 
@@ -51,6 +65,7 @@ def written_by_hosts(text: str) -> list[Span]:
     spans = [match.span() for match in _ONE_LINE.finditer(text)]
     if "[" in text and (reply := _REPLY.search(text)):
         spans.append(reply.span())
-    if match := _TO_THE_END.search(text):
-        spans.append((match.start(), len(text)))
+    for pattern in (_TO_THE_END, _ENVELOPE):
+        if match := pattern.search(text):
+            spans.append((match.start(), len(text)))
     return spans

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 
 from picomem.light_dataclass import dataclass
+from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
 
@@ -45,30 +46,31 @@ _GAP = r"(?:[^\n:：.!?。！？]|\.(?=\w)){0,60}?"
 _END_OF_LINE = r"[\s.!?。！？]*$"
 _COLON = r"[:：](?![\d/])"
 
-_SAYS = re.compile(
+_SAYS = late_pattern(
     r"(?i)(?:\b(?:says?|said|writes?|wrote|states?|stated|reads|repl(?:ies|ied)|posted|commented|"
     r"answered|e?mailed|texted|"
     r"messaged|suggests?|suggested|recommends?|recommended|claims?|claimed|told (?:me|us)|tells (?:me|us)|asked|asks|"
-    r"announced|sent (?:me|us)|got told|was told|schrieb|schreibt|sagt|sagte|meinte?|lautet|antwortete?|behauptet|"
+    r"announced|wants? (?:me|us|you) to (?:tell|say|know|remember|ask)|"
+    r"sent (?:me|us)|got told|was told|schrieb|schreibt|sagt|sagte|meinte?|lautet|antwortete?|behauptet|"
     r"empfiehlt|steht|heißt es|geschrieben|gesagt|geschickt|dice|dijo|escribió|scrive|scritto|écrit|dit)\b|"
     rf"写道|寫道|写的是|说|說|发来|告诉我|回复|表示|建议|提到|问){_GAP}{_COLON}"
 )
-_SAYS_AT_END = re.compile(
+_SAYS_AT_END = late_pattern(
     rf"(?i)(?:(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\W{_GAP}\b(?:says|said|reads|states|sagt|lautet)|"
     r"\b(?:wrote|sent)(?: (?:me|us|this|back|to me)){1,2}|\bschrieb(?: (?:mir|uns))?)[ \t.…]*$"
 )
-_OF_THE_USER = re.compile(
+_OF_THE_USER = late_pattern(
     r"(?i)(?:\b(?:i|we|i've|we've|you|ich|wir|du)(?: (?:just|already|have|had|also|once|always|habe|"
     r"hatte))?|[我你您]们?)\s*$"
 )
-_SHOWS = re.compile(
+_SHOWS = late_pattern(
     r"(?i)(?:\b(?:here(?:'s|’s| is| are)|this is|these are|below|following|got|get|received|found|"
     r"saw|see|read|look(?:ing)? "
     rf"at|check|consider|quoting|from (?!now|here|today)|according to|hier (?:ist|kommt)|"
     rf"folgende\w*)\b|这是|以下|下面)"
     rf"{_GAP}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}"
 )
-_NAMED = re.compile(
+_NAMED = late_pattern(
     rf"(?i)^\W*(?:(?:the|this|that|an?|his|her|their|die|der|das|diese\w*|seine?|ihre?|su|sa|son|"
     rf"[\w-]+['’]s)\s)?(?:\w+\s){{0,2}}"
     rf"(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})(?:\s(?:content|text|body|inhalt|output|message))?\s*{_COLON}[ \t]*$"
@@ -90,26 +92,41 @@ _WORK_ABROAD = (
     r"explica|rispondi|traduci|riassumi|spiega|responda|traduza|resuma|beantwoord|vertaal|odpowiedz|przetłumacz|"
     r"ответь(?:те)?|переведи(?:те)?|перескажи(?:те)?|объясни(?:те)?|исправь(?:те)?)"
 )
-_WORK_COLON_ABROAD = re.compile(
+_WORK_COLON_ABROAD = late_pattern(
     rf"(?i)^\W*(?:por favor,? |merci de |пожалуйста,? )?{_WORK_ABROAD}\b[^\n:：]{{0,80}}\s?{_COLON}"
 )
-_WORK_IN_JAPANESE = re.compile(
+_WORK_IN_JAPANESE = late_pattern(
     r"(?:返信|翻訳|要約|説明|添削|確認|回答)(?:し|をお願い|して)[^\n:：]{0,20}(?:[:：]\s*$|$)|"
     r"(?:次|以下|下記)の[^\n:：]{1,20}(?:[:：]\s*$|です。?$)"
 )
-_IN_RUSSIAN = re.compile(
+_IN_RUSSIAN = late_pattern(
     r"(?i)\b(?:вот|он|она|они|[\w-]+)\s(?:что\s)?(?:написал[аи]?|пишет|сказал[аи]?|прислал[аи]?|ответил[аи]?|говорит)"
     r"[^\n:：]{0,60}[:：]|\bвот\s(?:письмо|сообщение|текст|страница)[^\n:：]{0,60}[:：]"
 )
-_FOLLOWS = re.compile(
+_COPIED = late_pattern(
+    r"(?i)\b(?:copied|pasted|forwarded|quoted|taken|grabbed|kopiert|copié|copiado)(?:(?: this| it| that)? from| aus|"
+    rf" von| de(?:sde)?)\b[^\n:：]{{1,60}}{_COLON}"
+)
+_NOTE_OF_OTHERS = late_pattern(
+    r"(?i)^\W*(?:(?:the|a|one|another|his|her|their) )?(?:tool|command|shell|function|api|reviewer|review|code review|"
+    r"customer|client|user|boss|manager|support|colleague|teammate|coworker|[\w-]+['’]s)(?:['’]s)? "
+    rf"(?:results?|outputs?|responses?|comments?|feedback|notes?|messages?|requests?|wish(?:es)?|instructions?|"
+    rf"(?:returned|printed|answered|gave)(?: this| me this)?)\s?{_COLON}"
+)
+_ISSUE_SECTION = late_pattern(
+    r"(?im)^[ \t]*#{0,4}[ \t]*\*{0,2}(?:description|steps to reproduce|reproduction steps|(?:expected|actual|current) "
+    r"(?:behaviou?rs?|results?)|acceptance criteria)\*{0,2}[ \t]*:?\*{0,2}[ \t]*$"
+)
+_TABLE = late_pattern(r"(?m)^[ \t]*\|[^\n]*\n[ \t]*\|[ \t:|-]{3,}\n(?:[ \t]*\|[^\n]*(?:\n|\Z))+")
+_FOLLOWS = late_pattern(
     rf"(?i)(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\s(?:\w+\s){{0,2}}follows\b[.:!]?|\breads? as follows\b[.:]?"
 )
-_WHAT_OTHERS_SENT = re.compile(
+_WHAT_OTHERS_SENT = late_pattern(
     r"(?i)^\W*(?:here(?:['’]s| is| are)|this is|below is)\s(?:what|how|all)\s(?!(?:i|we|you)\b)[^\n:.!?]{1,50}\s"
     r"(?:sent|said|says|wrote|writes|told|answered|replied|posted|found|suggests?|suggested|wants?|gave)"
     r"(?:\s(?:me|us|back|today|yesterday|this morning)){0,2}[ \t.…]*$"
 )
-_TITLE_OF_OTHERS = re.compile(
+_TITLE_OF_OTHERS = late_pattern(
     rf"(?i)^\W*(?:(?:my |the |our )?(?:\w+ )?[\w-]+['’]s|his|her|their)\s(?:\w+\s){{0,2}}(?:{_LETTER}|instructions|"
     r"feedback|wishes|e-?mail)\W*$|"
     r"^\W*(?:fyi |msg |message |mail |note |e-?mail |slack |dm )*from (?!now\b|here\b|today\b|then\b|scratch\b|"
@@ -118,20 +135,20 @@ _TITLE_OF_OTHERS = re.compile(
     r"^\W*(?:tool|command|shell|terminal) (?:output|result)\W*$|^\W*(?:review )?(?:comment|reply|message) by "
     r"\S+[^\n]{0,60}$"
 )
-_FILE_TITLE = re.compile(
+_FILE_TITLE = late_pattern(
     r"^[ \t]*[`*@#]{0,3}[\w./~-]{1,80}\.[A-Za-z]{1,5}[`*]{0,2}[ \t]*(?P<colon>[:：])?[`*]{0,2}[ \t]*$"
 )
-_IN_A_FORGE = re.compile(
+_IN_A_FORGE = late_pattern(
     r"(?i)^[ \t]*@?[\w.-]{1,40}(?: \w+)? (?:commented|replied|reviewed|opened|posted|requested changes|approved|wrote|"
     r"left a comment)\b[^\n]{0,80}?(?:\bago\b|\bon \w+ \d+|\byesterday\b|\btoday\b|\blast \w+)[^\n]{0,60}$|"
     r"^[ \t]*\d{1,3} (?:second|minute|hour|day|week|month|year)s? ago[ \t]*$"
 )
-_SENT_LATELY = re.compile(
+_SENT_LATELY = late_pattern(
     r"(?i)^\W*(?:(?!(?:i|we|you|it)\b)[\w'’-]+ ){1,3}(?:just |then |also )?(?:texted|answered|replied|"
     r"messaged|emailed|"
     r"commented|posted|wrote(?: this| back)?)\W*$"
 )
-_PROMPT = re.compile(
+_PROMPT = late_pattern(
     r"^[ \t]*(?:\$|➜|[\w.-]{1,40}@[\w.-]{1,60}:\S{0,80}[$#]|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|>>>|In \[\d{1,4}\]:)[ \t]+\S"
 )
 _POLITE = (
@@ -139,8 +156,8 @@ _POLITE = (
     r"hello|bitte|kannst du|"
     r"请|帮我|麻烦|你|能|可以)[\s,，]*){0,5}"
 )
-_WORK_COLON = re.compile(rf"(?i){_POLITE}{_WORK}(?![A-Za-z-])(?:[^\n:：.!?。！？]|\.(?=\w)){{0,80}}{_COLON}")
-_WORK_ALONE = re.compile(
+_WORK_COLON = late_pattern(rf"(?i){_POLITE}{_WORK}(?![A-Za-z-])(?:[^\n:：.!?。！？]|\.(?=\w)){{0,80}}{_COLON}")
+_WORK_ALONE = late_pattern(
     rf"(?i){_POLITE}{_WORK}(?:\s(?:this|that|it|these|the above|the following(?: \w+)?|das|dies|above|zusammen|"
     rf"(?:the )?(?:grammar|spelling)|一下))?(?:\s(?:please|for me|bitte))?"
     rf"(?:\s(?:in)?to \w+)?{_END_OF_LINE}"
@@ -149,31 +166,33 @@ _POINTS = (
     r"(?:\b(?:this|these|that|those|the (?:following|above)|following|diese[rmns]?|folgende\w*)\b|"
     r"[这此][封条个段篇份]?|以[上下]|上面|下面)"
 )
-_WORK_ON = re.compile(rf"(?i){_POLITE}{_WORK}{_GAP}{_POINTS}{_GAP}(?:{_LETTER}){_GAP}{_END_OF_LINE}")
-_POINTED_AT = re.compile(rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}[ \t]*$")
-_RECEIVED = re.compile(
+_WORK_ON = late_pattern(rf"(?i){_POLITE}{_WORK}{_GAP}{_POINTS}{_GAP}(?:{_LETTER}){_GAP}{_END_OF_LINE}")
+_POINTED_AT = late_pattern(
+    rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}[ \t]*$"
+)
+_RECEIVED = late_pattern(
     rf"(?i)^\W*(?:i |we )?(?:just )?(?:got|received|found|saw) (?:this|the following|"
     rf"an?)\s(?:\w+\s){{0,2}}(?:{_LETTER})"
     rf"{_GAP}{_END_OF_LINE}"
 )
-_QUESTION_ON = re.compile(rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER})(?:[^\n.!。！]|\.(?=\w)){{0,60}}[?？]\s*$")
-_QUESTION_ON_DOCUMENT = re.compile(
+_QUESTION_ON = late_pattern(rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER})(?:[^\n.!。！]|\.(?=\w)){{0,60}}[?？]\s*$")
+_QUESTION_ON_DOCUMENT = late_pattern(
     rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_DOCUMENT})(?:[^\n.!。！]|\.(?=\w)){{0,60}}[?？]\s*$"
 )
-_ASKS_TO_REMEMBER = re.compile(
+_ASKS_TO_REMEMBER = late_pattern(
     r"(?i)\b(?:remember|memori[sz]e|forget|keep in mind|bear in mind|note|from now on|always|never|"
     r"merk|always|immer)\b|记|忘|以后"
 )
-_ELSEWHERE = re.compile(
+_ELSEWHERE = late_pattern(
     r"(?i)https?://|\b[\w-]+/[\w./-]+|\b[\w-]+\.(?:md|txt|py|pdf|html?|eml|docx?|json|ya?ml|tsx?|js|rs|go)\b"
 )
 
-_ONE_WORD = re.compile(r"[a-z]+\. [A-Z]")  # "Bob wrote: nothing. …" reports, and quotes no text
+_ONE_WORD = late_pattern(r"[a-z]+\. [A-Z]")  # "Bob wrote: nothing. …" reports, and quotes no text
 
 _ASSISTANTS = (
     r"(?:claude|picobot|assistant|there|bot|chatgpt|gpt|codex|openclaw|agent|copilot|gemini|ai|computer|buddy|again)"
 )
-_SALUTATION = re.compile(
+_SALUTATION = late_pattern(
     r"(?i)^[ \t]*(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe[rs]?|sehr geehrte[rs]?|"
     r"guten (?:tag|morgen)|moin|salut|bonjour|ch(?:er|ère)|hola|estimad[oa]|ciao|gentile|(?=(?:all|team|everyone|"
     r"everybody|folks|colleagues)\b))"
@@ -181,7 +200,7 @@ _SALUTATION = re.compile(
     rf"colleagues)(?=\s*[,!:—–-]))?\s*[,!:，：—–-]?|(?P<chinese>(?:尊敬的|"
     rf"亲爱的)\S{{1,12}}|\S{{1,6}}(?:你好|您好))[，,：:！!]?)[ \t]*$"
 )
-_SIGN_OFF = re.compile(
+_SIGN_OFF = late_pattern(
     r"(?i)^[ \t]*(?:(?:thx|ty|tx|br|rgds)\b|(?:with )?(?:best|kind|warm|many)?(?: ?regards)|best|cheers|sincerely(?: "
     r"yours)?|"
     r"yours(?: \w+)?|thanks"
@@ -192,7 +211,7 @@ _SIGN_OFF = re.compile(
 )
 
 # A name alone, with a title below it, ends a letter that has a salutation.
-_SIGNATURE = re.compile(r"^[ \t]*[A-Z\u00c0-\u017f][\w.'’-]{1,30}(?: [A-Z\u00c0-\u017f][\w.'’-]{0,30}){0,2}[ \t]*$")
+_SIGNATURE = late_pattern(r"^[ \t]*[A-Z\u00c0-\u017f][\w.'’-]{1,30}(?: [A-Z\u00c0-\u017f][\w.'’-]{0,30}){0,2}[ \t]*$")
 
 _TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:\s?(?i:[ap]\.?m\.?))?"
 _DATE = r"(?:(?:today|yesterday|heute|gestern|on |at |um |[\d./-]{5,10}|\d{1,2} \w{3,9}(?: \d{4})?)[\s,]*){0,3}"
@@ -200,13 +219,13 @@ _NAME = (
     r"[<‹*@]{0,3}(?!Remember\b|"
     r"At\b)[A-Z\u00c0-\u017f\u3400-\u9fff][\w.'’-]{0,30}(?: [A-Z(][\w.'’()-]{0,30}){0,2}[>›*]{0,2}"
 )
-_CHAT_LINE = re.compile(
+_CHAT_LINE = late_pattern(
     rf"^[ \t]*(?:[\[(]?(?i:{_DATE})"
     rf"{_TIME}[\])]?[ \t]*[-–—|]?[ \t]*[<‹*@]{{0,3}}[^\W\d_][\w .'’-]{{0,30}}[>›*]{{0,2}}[ \t]*[:：>]|"
     rf"{_NAME},?[ \t]*[\[(](?i:{_DATE}){_TIME}[\])][ \t]*[:：]|{_NAME}[ \t]+{_TIME}[ \t]*[:：]|"
     rf"[<‹]@?[\w-]{{2,20}}[>›][ \t]+\S(?!.*[<‹]/))"
 )
-_CHAT_HEADER = re.compile(
+_CHAT_HEADER = late_pattern(
     rf"^[ \t]*{_NAME}(?:[ \t]+APP)?,?[ \t]*[-–—|•·]?[ \t]*[\[(]?(?i:{_DATE}){_TIME}[\])]?[ \t]*[:：]?[ \t]*$|"
     rf"^[ \t]*@?[a-z][\w.-]{{1,30}}(?:[ \t]+[-–—•·][ \t]*|[ \t]+)(?i:{_DATE})\d{{1,2}}[:.]\d\d\s?(?i:[ap]\.?m\.?)[ "
     rf"\t]*$|"
@@ -214,7 +233,7 @@ _CHAT_HEADER = re.compile(
 )
 
 # “Meeting — 10:30” is built like the head of a chat's message, but it is what a person writes above a plan of theirs.
-_APPOINTMENT = re.compile(
+_APPOINTMENT = late_pattern(
     r"(?i)^[ \t]*(?:[\w'’&/-]{1,20} ){0,3}(?:(?:meetings?|stand-?up|sync|calls?|catch-?up|kick-?off|lunch|dinner|"
     r"breakfast|brunch|coffee|flight|train|bus|ferry|taxi|dentist|doctor|appointment|interview|review|retro(?:spective)?|planning|"
     r"demo|deadline|class|lesson|lecture|seminar|workshop|training|exam|gym|yoga|practice|rehearsal|concert|movie|party|"
@@ -226,18 +245,20 @@ _APPOINTMENT = re.compile(
     r"考试|上课|会議|打ち合わせ)"
     rf"(?: [\w'’/-]{{1,20}}){{0,2}},?[ \t]*[-–—|•·@:：,]?[ \t]*(?i:{_DATE}){_TIME}[ \t]*(?:[:：].*)?$"
 )
-_SPEAKER = re.compile(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
-_TAG_WITH_NAME = re.compile(
+_SPEAKER = late_pattern(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
+_TAG_WITH_NAME = late_pattern(
     r"(?i)[<‹]\s?([a-z][\w:-]{1,40})\s[^<>‹›\n]{0,200}?\b(?:name|mime|path|file|filename|uri|url|href|server|source|"
     r"from|"
     r"user|id)\s?=[^<>‹›\n]{0,200}[>›]"
 )
-_TAG = re.compile(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
-_TRIPLE = re.compile(r"(?s)(\"{3}|'{3}).*\1")
-_LONG_QUOTE = re.compile(
+_TAG = late_pattern(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
+# No element of HTML that stands in a line has such a name; the blocks of hosts and agents do.
+_TAG_OF_PROGRAM = late_pattern(r"[<‹]\s?([A-Za-z]+[-_][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
+_TRIPLE = late_pattern(r"(?s)(\"{3}|'{3}).*\1")
+_LONG_QUOTE = late_pattern(
     r"(?m)^[ \t]*(?:“[^“”]{1,4000}”|„[^„“”]{1,4000}[“”]|«[^«»]{1,4000}»|「[^「」]{1,4000}」|『[^『』]{1,4000}』)"
 )
-_RULE = re.compile(r"[ \t]*([-=*_~#])(?:[ \t]?\1){2,}[^\n]{0,40}$")
+_RULE = late_pattern(r"[ \t]*([-=*_~#])(?:[ \t]?\1){2,}[^\n]{0,40}$")
 _QUOTE_ENDS = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "「": "」", "『": "』", "'": "'"}
 
 
@@ -266,6 +287,8 @@ def introduced(text: str, *, machines: bool = True) -> list[Span]:
     lines = _lines(text)
     spans = [match.span() for match in _TRIPLE.finditer(text)] if '"""' in text or "'''" in text else []
     spans += [match.span() for match in _LONG_QUOTE.finditer(text) if "\n" in match[0].strip()]
+    spans += [match.span() for match in _TABLE.finditer(text)] if "|" in text else []
+    spans += [(section.start(), len(text)) for section in _ISSUE_SECTION.finditer(text)][:1]
     spans += _tagged(text)
     spans += _letters(lines)
     position = 0
@@ -297,7 +320,7 @@ def _tagged(text: str) -> list[Span]:
     spans: list[Span] = []
     at = 0
     for _ in range(50):
-        openings = (_TAG.search(text, at), _TAG_WITH_NAME.search(text, at))
+        openings = (pattern.search(text, at) for pattern in (_TAG, _TAG_WITH_NAME, _TAG_OF_PROGRAM))
         opening = min((match for match in openings if match), key=lambda match: match.start(), default=None)
         if opening is None:
             break
@@ -403,6 +426,11 @@ def _behind(text: str, lines: list[_IntroductionLine], position: int, *, machine
     return begin, max(end, begin + 1)
 
 
+_INTRODUCTIONS = (
+    _NAMED, _WORK_COLON, _SHOWS, _POINTED_AT, _WORK_COLON_ABROAD, _IN_RUSSIAN, _FOLLOWS, _COPIED, _NOTE_OF_OTHERS
+)  # fmt: skip
+
+
 def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
     head = line[:_LONGEST_LINE]
     if not head.strip():
@@ -411,7 +439,7 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         before = head[: match.start()]
         if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
             return _Introduction(match.end(), machine=_is_of_machine(before))
-    for pattern in (_NAMED, _WORK_COLON, _SHOWS, _POINTED_AT, _WORK_COLON_ABROAD, _IN_RUSSIAN, _FOLLOWS):
+    for pattern in _INTRODUCTIONS:
         match = pattern.search(head)
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))

@@ -25,6 +25,7 @@ from functools import lru_cache
 from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introduced_texts import introduced
 from picomem.policy.program_lines import shown_by_programs
+from picomem.text.late_pattern import late_pattern
 
 _BLANK = "\x00"
 _TAGS = (
@@ -33,44 +34,44 @@ _TAGS = (
     "user-prompt-submit-hook|session-start-hook"
 )
 # Ingest writes ‹ for <, since what it stores has no tags.
-_BLOCK = re.compile(
+_BLOCK = late_pattern(
     rf"[<‹]\s{{0,4}}(?P<tag>{_TAGS})(?![\w-])[^<>‹›]{{0,400}}[>›]"
     r"(?:(?s:.*)[<‹]\s{0,4}/\s{0,4}(?P=tag)\s{0,4}[>›]|(?s:.*)\Z)",
     re.IGNORECASE,
 )
-_OPENING = re.compile(rf"(?i)[<‹]\s{{0,4}}(?:{_TAGS})(?![\w-])")
+_OPENING = late_pattern(rf"(?i)[<‹]\s{{0,4}}(?:{_TAGS})(?![\w-])")
 _HEADER_NAMES = (
     "from|to|cc|bcc|subject|date|sent|reply-to|message-id|von|an|betreff|gesendet|de|à|objet|asunto|para|"
     "发件人|收件人|主题|主題|日期|抄送|发送时间|發件人|收件者|寄件者|差出人|件名|宛先"
 )
-_HEADER = re.compile(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}(?:\s?[:：]|[ \t][-–][ \t])\*{{0,2}}[ \t]*\S")
-_TELLING_HEADER = re.compile(
+_HEADER = late_pattern(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}(?:\s?[:：]|[ \t][-–][ \t])\*{{0,2}}[ \t]*\S")
+_TELLING_HEADER = late_pattern(
     r"(?i)[ \t>*]*(?:from|subject|von|betreff|de|objet|asunto|发件人|主题|主題|發件人|寄件者|差出人|件名)"
     r"\*{0,2}(?:\s?[:：]|[ \t][-–][ \t])"
 )
-_IN_ONE_LINE = re.compile(r"(?i)\b(?:from|发件人)\s?[:：][^\n]{1,200}?\b(?:subject|主题)\s?[:：]")
-_FORWARDED = re.compile(
+_IN_ONE_LINE = late_pattern(r"(?i)\b(?:from|发件人)\s?[:：][^\n]{1,200}?\b(?:subject|主题)\s?[:：]")
+_FORWARDED = late_pattern(
     r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始)[^\n]{0,40}|"
     r"begin forwarded message\s?:|-{2,}\s?(?:转发的?邮件|原始邮件)[^\n]{0,20}|fwd?\s?:[^\n]*)$"
 )
-_SUBJECT = re.compile(
+_SUBJECT = late_pattern(
     r"(?i)\A\s*\*{0,2}(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp|temat|тема|主题|主題|件名)"
     r"\*{0,2}\s?[:：][^\n]*\n[ \t]*\n"
 )
-_WROTE = re.compile(
+_WROTE = late_pattern(
     r"(?im)^[ \t]*(?:(?:on|am|le|el|op|il|em|den|dne)\b|在|(?=[^\n]{0,60}\d))[^\n]{3,160}"
     r"(?:wrote|schrieb|schreef|a écrit|escribió|escreveu|ha scritto|skrev|napisał(?:\(a\)|a)?|napsal(?:\(a\)|a)?|"
     r"написал(?:\(а\)|а)?|пишет|yazdı|写道|寫道)"
     r"[^\n:]{0,80}\s?[:：][ \t]*$|"
     r"^[ \t]*[^\n]{0,40}\d{4}[^\n]{0,10}\sв\s\d{1,2}:\d\d,[^\n]{1,80}[:：][ \t]*$"
 )
-_SINCE_REPLY = re.compile(
+_SINCE_REPLY = late_pattern(
     r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
 )
-_EXTERNAL = re.compile(
+_EXTERNAL = late_pattern(
     r"(?is)[<‹]{2,4}\s{0,4}EXTERNAL_UNTRUSTED_CONTENT(?:.*[<‹]{2,4}\s{0,4}END_EXTERNAL_UNTRUSTED_CONTENT[^\n]{0,60}|.*)"
 )
-_QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
+_QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
 
 
 @lru_cache(maxsize=2)  # of one message several questions are asked

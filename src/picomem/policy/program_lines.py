@@ -7,7 +7,7 @@ name alone may be the person's own, so none of them is such a line.
 
 from __future__ import annotations
 
-import re
+from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
 
@@ -51,14 +51,14 @@ _BELOW_MAIL = (
     r"\b(?:intended|recipient|addressee|disclos).{0,300}",
     r"unsubscribe ?[|·•].{0,80}|[|·• ]*view (?:this e-?mail )?in (?:your )?browser.{0,80}",
 )
-_SIGNATURE = re.compile(
+_SIGNATURE = late_pattern(
     r"(?im)^[ \t]*(?:--|(?:with )?(?:best|kind|warm|many)(?: regards| wishes)?|regards|sincerely(?: yours)?|"
     r"(?:viele|beste|liebe) grüße|mit freundlichen grüßen|cordialement|saludos)[,.! ]{0,3}\n"
     r"[ \t]*(?-i:[A-ZÀ-Ž])[^\n:]{1,50}\n(?:[ \t]*[^\n:]{2,80}\n?){1,5}\s*\Z"
 )
-_PROMPT_MARKS = re.compile(r"<\|[a-z_]{2,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
-_OPENS = re.compile(rf"(?im)^[ \t]*(?:{'|'.join(_BEFORE_TEXT)})[ \t]*\r?$")
-_CLOSES = re.compile(rf"(?im)^[ \t]*(?:{'|'.join(_BELOW_MAIL)})[ \t]*\r?$")
+_PROMPT_MARKS = late_pattern(r"<\|[a-z_]{2,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
+_OPENS = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BEFORE_TEXT)})[ \t]*\r?$")
+_CLOSES = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BELOW_MAIL)})[ \t]*\r?$")
 _LONGEST_SIGNATURE = 600
 _LONGEST = 100_000  # characters of a message that are looked at, from its start
 

@@ -3,7 +3,7 @@
 Deleting needs space too: changed pages go into the log first, and a purge rewrites the database. On a full disk a
 person could not have anything erased, and could not even open the store, because the log needs an index. So a file
 beside the database reserves some space while there is enough. Opening releases a little of it, forgetting and purging
-all of it. The next opening that finds space creates it again.
+all of it. The next opening that finds space creates it again. It grows with the store, until it has its full size.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from picomem.store.database_files import log_size
 
 SUFFIX = "-ballast"
 _LEAST, _MOST = 1 << 20, 4 << 20  # bytes; between them twice the size of the database
@@ -22,7 +24,9 @@ def keep(database: Path) -> None:
     ballast = _beside(database)
     with suppress(OSError):
         there = ballast.stat().st_size if ballast.exists() else 0
-        wanted = min(_MOST, max(_LEAST, 2 * database.stat().st_size))
+        if there >= _MOST:
+            return
+        wanted = min(_MOST, max(_LEAST, 2 * (database.stat().st_size + log_size(database))))
         if there >= wanted:
             return
         size = min(wanted, (_free(database.parent) + there) // 3)

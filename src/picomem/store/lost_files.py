@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from picomem.errors import StoreError
+from picomem.store.ballast import SUFFIX as BALLAST
 
 _MAKING_SECONDS = 60  # an empty file that is younger may be one that another process is making a store of
 
@@ -27,7 +28,8 @@ def look_for_lost_files(path: Path) -> None:
             f"{path} is empty while its log {log.name} is not, so the database was truncated; restore both from a "
             f"backup, or move {log.name} away to start with an empty store."
         )
-    if is_empty and time.time() - path.stat().st_mtime > _MAKING_SECONDS:
+    # A store that is being made has no ballast yet, so one that lies there is of a store that was cut to nothing.
+    if is_empty and (_size(Path(f"{path}{BALLAST}")) or time.time() - path.stat().st_mtime > _MAKING_SECONDS):
         import logging
 
         logging.getLogger("picomem").warning("%s is empty, so a new store is made in it.", path)

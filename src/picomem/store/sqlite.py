@@ -368,6 +368,7 @@ class SqliteConnector:
                 self._refuse_moved()
                 self._refuse_overwritten()
                 writer.execute("COMMIT")
+                ballast.keep(self.path)
             finally:
                 self._depth = 0
                 if not writer.get_autocommit():

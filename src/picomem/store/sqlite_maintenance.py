@@ -89,7 +89,12 @@ class SqliteMaintenance:
         )
         with self._connector.alone(wait_seconds) as connection:
             try:
-                connection.execute("VACUUM")
+                try:
+                    connection.execute("VACUUM")
+                except apsw.FullError:
+                    self.give_up_ballast()
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # the log takes room, too
+                    connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
                 damaged_log_copies.forget_settled(self._path)
             except apsw.BusyError as error:

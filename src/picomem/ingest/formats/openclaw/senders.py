@@ -29,6 +29,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from picomem.policy.host_texts import CHANNELS
 from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
@@ -41,12 +42,7 @@ _HOOK_KEY = re.compile(r"(?:^|:)(?:web)?hook(?::|$)")
 _AGENT_KEY = re.compile(r"(?:^|:)(?:subagent|acp)(?::|$)")
 _WEB_SOURCES = ("webhook", "web", "web_fetch", "web_search", "browser", "http", "rss")
 
-_CHANNELS = (
-    "WhatsApp|Telegram|Discord|Slack|Signal|iMessage|BlueBubbles|Google ?Chat|(?:MS|Microsoft )?Teams|Matrix|"
-    "Mattermost|LINE|Zalo|Feishu|Lark|Nostr|Twitch|Tlon|IRC|SMS|E-?mail|Gmail|WebChat|QQ|WeChat|DingTalk|"
-    r"Nextcloud(?: Talk)?"
-)
-_ENVELOPE = re.compile(rf"(?i)\A\s*\[(?:{_CHANNELS})\b[^\]\n]{{0,300}}\][ \t]*")
+_ENVELOPE = re.compile(rf"(?i)\A\s*\[(?:{CHANNELS})\b[^\]\n]{{0,300}}\][ \t]*")
 _GROUP_ENVELOPE = re.compile(r"(?i)@g\.us|\bgroup\b|\bchannel\b|\broom\b|\bid:-\d|#[\w-]+")
 _METADATA = re.compile(r"(?ims)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):\s*\n```(?:json)?\s*\n(.*?)\n```[ \t]*\n?")
 _METADATA_BEGINS = re.compile(r"(?im)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):")
