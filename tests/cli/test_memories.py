@@ -77,7 +77,11 @@ def test_a_session_is_named_by_the_beginning_of_its_id(picomem, tmp_path) -> Non
     folder = tmp_path / "logs"
     folder.mkdir()
     for name in ("8463c716-one", "258c7280-two"):
-        line = {"role": "user", "content": f"The walnut shelf of {name} holds the ledgers", "timestamp": 1_777_000_000}
+        line = {
+            "role": "user",
+            "content": f"Does the walnut shelf of {name} hold the ledgers?",
+            "timestamp": 1_777_000_000,
+        }
         (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
     assert picomem("ingest", str(folder)).code == 0
     for arguments in (("timeline",), ("recall", "who holds the ledgers")):
@@ -116,3 +120,10 @@ def test_candidates_are_marked_and_not_counted_in_the_index_page(picomem: Picome
     assert "1 candidate of them, see `picomem review`" in picomem("status").out
     page = picomem("index-status", "--json").json
     assert (page["entries"], page["left_out"], page["memories"]) == (1, 0, {"fact": 1})
+
+
+def test_a_person_reads_the_key_of_what_is_in_doubt_and_no_id(picomem: Picomem) -> None:
+    picomem("remember", "Log retention is 30 days for all services")
+    said = picomem("remember", "The retention period for logs is 90 days").out
+    assert "it may outdate “log_retention_days_services”" in said
+    assert "contradicts:" not in said + picomem("why", "retention_period_logs_days").out

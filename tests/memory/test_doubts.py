@@ -56,6 +56,18 @@ def test_a_statement_that_moved_on_is_superseded_with_the_signals_as_the_reason(
     assert done.reason in [change.reason for change in engine.why(done.memory.key).changes]
 
 
+def test_statements_that_name_different_addresses_are_not_the_same_one(engine: Engine) -> None:
+    engine.remember("The staging API is at api-stg.acme.example")
+    done = engine.remember("Staging API address is now stg.acme.example")
+    assert "already known" not in done.reason
+
+
+def test_what_ended_is_not_taken_for_what_is(engine: Engine) -> None:
+    engine.remember("We used to deploy the harbour API by hand")
+    engine.remember("We deploy the harbour API by hand")
+    assert "We deploy the harbour API by hand" in [memory.content for memory in engine.memories()]
+
+
 def test_statements_about_different_things_both_stay(engine: Engine) -> None:
     engine.remember("Anna keeps the keys of the boat house")
     engine.remember("Piet moved to the flat above the bakery")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
@@ -206,6 +206,22 @@ def test_two_windows_see_each_others_changes(pages: Served) -> None:
         second.get_by_role("button", name="Restore").click()
         expect(second.get_by_text("This is not believed any more")).to_have_count(0)
         expect(first.get_by_label("What it says")).to_have_value("half a sentence")
+
+
+def test_a_live_update_takes_nothing_from_what_a_person_opens(pages: Served) -> None:
+    fill_examples(pages.db, "gus")
+    with signed_in(pages.url, pages.db, user="gus") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        waiting: list[Route] = []
+        page.route("**/memory/*", lambda route: waiting.append(route))
+        page.get_by_role("link", name="tea", exact=True).click()
+        with open_memory(pages.db, user="gus", embedder="none") as memory:
+            memory.remember("The ferry leaves at six", key="ferry")
+        expect(page.locator("#list tr[data-item]")).to_have_count(7)
+        for route in waiting:
+            route.continue_()
+        expect(page.locator("#detail h1")).to_have_text("tea")
 
 
 def test_pages_of_the_list_lead_on(pages: Served) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.databases import chosen
 
 from picomem.engine.engine import Engine
+from picomem.recall.recency import OUTDATED
 
 RECALL = """
 import sys, picomem
@@ -37,3 +40,58 @@ def test_a_recall_loads_no_classifier(engine: Engine, db: Path) -> None:
     engine.remember("The queue runs on Redis")
     engine.close()
     subprocess.run([sys.executable, "-c", RECALL, chosen().named(db)], check=True)
+
+
+REDIS = "We decided to keep the berth reservations in Redis for now."
+POSTGRES = "The berth reservations have moved to PostgreSQL, we dropped Redis yesterday."
+
+
+@pytest.fixture
+def moved_on(engine: Engine, tmp_path: Path) -> Engine:
+    """Two sessions, of which the later says that a decision of the earlier holds no more."""
+    for day, said in (("2026-04-14", REDIS), ("2026-05-10", POSTGRES)):
+        turn = {"role": "user", "content": said, "timestamp": f"{day}T09:00:00Z"}
+        path = tmp_path / f"{day}.jsonl"
+        path.write_text(json.dumps(turn) + "\n")
+        engine.ingest([path])
+    assert [memory.content for memory in engine.memories()] == [POSTGRES.rstrip(".")]
+    return engine
+
+
+def test_a_memory_is_cited_where_it_was_said_and_not_where_what_it_replaced_was(moved_on: Engine) -> None:
+    hit = next(hit for hit in moved_on.recall("reservations moved to PostgreSQL").hits if hit.source == "memory")
+    assert hit.citation.endswith("2026-05-10")
+
+
+def test_a_memory_stands_before_the_turn_in_which_what_it_replaced_was_said(moved_on: Engine) -> None:
+    hits = moved_on.recall("where are the berth reservations kept?").hits
+    assert "PostgreSQL" in hits[0].text
+    (older,) = (hit for hit in hits if hit.text == REDIS)
+    assert older.remark == OUTDATED
+    assert older.why.endswith(OUTDATED)
+
+
+def test_a_memory_that_was_revised_stands_before_the_turn_that_said_otherwise(engine: Engine, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    turn = {"role": "user", "content": "For the record: the rate limit for partners is 600 requests per minute."}
+    talk.write_text(json.dumps(turn) + "\n")
+    engine.ingest([talk])
+    (memory,) = engine.memories()
+    engine.revise(memory.key, "Partners may send 1200 requests per minute")
+    first, second = engine.recall("what is the rate limit for partners?").hits
+    assert (first.source, first.text, first.citation) == ("memory", "Partners may send 1200 requests per minute", "")
+    assert (second.source, second.remark) == ("episode", OUTDATED)
+
+
+def test_the_turn_that_said_less_than_a_memory_says_is_not_outdated(engine: Engine, tmp_path: Path) -> None:
+    for number, said in enumerate(
+        (
+            "Remember that the harbour office opens at eight",
+            "Remember that the harbour office opens at eight on weekdays",
+        )
+    ):
+        path = tmp_path / f"talk{number}.jsonl"
+        path.write_text(json.dumps({"role": "user", "content": said}) + "\n")
+        engine.ingest([path])
+    assert len(engine.memories()) == 1
+    assert not [hit for hit in engine.recall("when does the harbour office open?").hits if hit.remark]

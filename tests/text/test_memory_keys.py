@@ -76,7 +76,12 @@ def test_every_refused_key_comes_with_a_key_that_is_accepted(key: str) -> None:
         ("I prefer tea", "preference", "preference_tea"),
         ("I prefer tea", "", "tea"),
         ("Always run the formatter before you commit", "instruction", "run_formatter_commit"),
-        ("We don't deploy on Fridays", "", "deploy_fridays"),
+        ("We don't deploy on Fridays", "", "no_deploy_fridays"),
+        ("We don't support Windows 10 any more", "fact", "no_support_windows"),
+        ("In this repo we squash-merge, never rebase-merge", "fact", "repo_squash_merge_never_rebase"),
+        ("I can't eat gluten", "fact", "no_eat_gluten"),
+        ("No meetings on Fridays", "fact", "no_meetings_fridays"),
+        ("It is not the cache, it is the proxy", "fact", "no_cache_proxy"),
         ("42", "fact", "fact_42"),
         ("", "fact", "fact"),
         ("", "", "note"),
@@ -104,6 +109,14 @@ def test_text_in_another_script_gets_a_stable_key_that_tells_texts_apart() -> No
 def test_a_chinese_text_gets_a_key_that_says_what_it_is_about() -> None:
     assert re.fullmatch(r"likes_tea_[0-9a-f]{4}", suggest_key("我喜欢喝茶", "preference"))
     assert re.fullmatch(r"production_environment_postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
+    assert re.fullmatch(r"moved_hangzhou_[0-9a-f]{4}", suggest_key("我搬到杭州了", "fact"))
+
+
+def test_the_key_of_a_chinese_denial_says_that_it_is_one() -> None:
+    assert re.fullmatch(r"dislikes_comment_english_[0-9a-f]{4}", suggest_key("我不喜欢在注释里写英文", "preference"))
+    assert re.fullmatch(r"no_redis_[0-9a-f]{4}", suggest_key("我们不再用 Redis", "fact"))
+    assert re.fullmatch(r"friday_no_release_[0-9a-f]{4}", suggest_key("周五不发布", "fact"))
+    assert re.fullmatch(r"no_code_[0-9a-f]{4}", suggest_key("别改这段代码", "instruction"))
 
 
 def test_the_key_of_a_ban_says_that_it_is_one() -> None:

@@ -25,6 +25,13 @@ _NEGATIONS = frozenset(
 )
 # What a negation brings with it: "do not", 不要.
 _HELPERS = _NEGATIONS | frozenset("do does did will should must is are the a to any 要".split())
+# A text that says of a thing that it ended, or was so once, does not contain the text that says that it is so.
+_ENDED = re.compile(
+    r"\b(?:stop(?:s|ped|ping)?|quit|used to|formerly|previously|until|g[ai]ven? up|ended|cancel\w*|dropped|"
+    r"abolished)\b|"
+    r"戒|停|取消|放弃|以前|之前|曾",
+    re.IGNORECASE,
+)
 _FILLERS = frozenset("now currently actually anymore still please really just also 现在 已经".split())
 _DIRECTIONS = frozenset("from to into before after by for 从 到 给 被 向".split())
 _ORDER_WORDS = frozenset("over than instead rather before after 而 比".split())
@@ -72,7 +79,7 @@ def compare(new: str, known: str) -> Likeness:
         return Likeness(Relation.CONTRADICTS, share)
     if share >= SAME and _says_in_order(new_words, known_words):
         return Likeness(Relation.SAME, share)
-    if _negated(new_words) == _negated(known_words):
+    if _negated(new_words) == _negated(known_words) and _is_over(new) == _is_over(known):
         if known_terms and known_terms < new_terms and len(known_terms) >= 3:
             return Likeness(Relation.EXTENDS, share)
         if new_terms and new_terms < known_terms and len(new_terms) >= 3:
@@ -144,6 +151,10 @@ def _led(text: Sequence[str]) -> dict[str, str]:
 
 def _negated(text: Sequence[str]) -> bool:
     return sum(word in _NEGATIONS for word in text) % 2 == 1
+
+
+def _is_over(text: str) -> bool:
+    return _ENDED.search(text) is not None
 
 
 def _toggles_negation(new: Sequence[str], known: Sequence[str]) -> bool:

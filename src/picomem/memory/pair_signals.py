@@ -63,10 +63,10 @@ def observe_pair(old: str, new: str) -> Observed:
 
 
 def differ_in_a_value(observed: Observed) -> bool:
-    """Return whether two statements have the same words but for a negation, or for one or two that are another number,
-    name or opposite."""
+    """Return whether two statements name different addresses, or have the same words but for a negation, or for one or
+    two that are another number, name or opposite."""
     signals = observed.signals
-    if signals.get(f"by their words: {Relation.CONTRADICTS.value}"):
+    if signals.get(f"by their words: {Relation.CONTRADICTS.value}") or signals.get(_ADDRESSES):
         return True
     same_mould = signals.get(_ONE_PART, 0.0) and signals["~part sizes"] <= 1.0
     return bool(same_mould) and any(signals.get(name) for name in _OTHER_VALUES)
@@ -79,6 +79,7 @@ def leaves_behind(observed: Observed) -> bool:
 
 
 _LEAVES_BEHIND = "the newer leaves behind what the older names"
+_ADDRESSES = "the addresses differ"
 _ONE_PART = "one part stands in another's place"
 _OTHER_VALUES = (
     "the numbers differ",
@@ -147,6 +148,8 @@ def _of_values(signals: dict[str, float], old: Statement, new: Statement) -> Non
         signals["only the newer has a number"] = 1.0
     elif numbers:
         signals["only the older has a number"] = 1.0
+    if old.addresses and new.addresses and not old.addresses & new.addresses:
+        signals[_ADDRESSES] = 1.0
     names, other_names = old.names, new.names
     if names and other_names:
         signals["both have names"] = 1.0
@@ -154,9 +157,9 @@ def _of_values(signals: dict[str, float], old: Statement, new: Statement) -> Non
         signals["the names differ"] = float(not names & other_names)
         signals["~names overlap"] = float(bool(names & other_names) and names != other_names)
     elif other_names:
-        signals["only the newer has a name"] = 1.0
+        signals["~only the newer has a name"] = 1.0
     elif names:
-        signals["only the older has a name"] = 1.0
+        signals["~only the older has a name"] = 1.0
     first, other_first = old.first_word, new.first_word
     if first and other_first:
         begins_with_name = first in names, other_first in other_names

@@ -65,6 +65,7 @@ _PAST = r"\b(?:was|were|had|used to|did|before|previously|last (?:year|month|wee
 _FUTURE = r"\b(?:will|going to|plans?|wants?|hopes?|might|next|soon|considering|thinking)\b|将|打算|计划|想|准备|下"
 _PRONOUN = r"^(?:it|it's|its|they|he|she|his|her|their|this|that|these|those|there)\b|^(?:它|他|她|这|那|其)"
 _NUMBER = r"\d+(?:[.,:]\d+)*"
+_ADDRESS = r"[a-z0-9][\w-]*(?:\.[a-z0-9][\w-]*)*\.[a-z]{2,}\b|\d+(?:\.\d+){3}\b"  # stg.example.org, 10.0.3.12, data.csv
 _NUMBER_WORDS = {
     word: str(number)
     for number, both in enumerate(
@@ -136,6 +137,7 @@ class Statement:
     is_of_user: bool
     numbers: frozenset[str]
     units: frozenset[str]
+    addresses: frozenset[str]
     names: frozenset[str]
     first_word: str
     category_words: dict[str, frozenset[str]]
@@ -167,6 +169,7 @@ def read_statement(text: str) -> Statement:
         is_of_user=bool(_pattern(_USER).search(text)),
         numbers=_numbers(text),
         units=_units(text),
+        addresses=frozenset(re.findall(_ADDRESS, text.casefold())),
         names=_names(text),
         first_word=_first_word(text),
         category_words={

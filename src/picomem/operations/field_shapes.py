@@ -19,7 +19,7 @@ _DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "patt
 _TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
 # The patterns are of a text, and the bounds of a number of milliseconds.
 _TIME = {"allOf": [{"anyOf": _TIMES}], "minimum": EARLIEST // 1000, "maximum": LATEST // 1000}
-_WITH_WORDS = {"pattern": r"\S", "minLength": 1}
+_WITH_WORDS = {"pattern": r"[^\s\x00-\x1f\x7f-\x9f]", "minLength": 1}
 # One line without a space at its ends; further characters that no terminal shows are refused as well.
 _NAME = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\uffff]+)*)?$"}
 
@@ -29,6 +29,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "message": _WITH_WORDS,
     "project": _NAME,
     "session": _NAME,
+    "agent": _NAME,
     "importance": {"minimum": 0, "maximum": 1},
     "since": _TIME,
     "until": _TIME,

@@ -10,7 +10,7 @@ from picomem.engine.upkeep import reason_origin
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import iso_or_none
 from picomem.records.kinds import Source
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import Change, Memory, without_contradictions
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class MemoryView:
     """One version of a memory. `current` says whether it is believed, and true, now; `said_at` is when its words were
     said, which may be long before they were read from a transcript. `is_candidate` says that it was captured and waits
-    to be confirmed (see `review`). `version` counts the stored rows; people count fewer (see `history`)."""
+    to be confirmed (see `review`), `contradicts` has the ids of older memories that it may contradict. `version` counts
+    the stored rows; people count fewer (see `history`)."""
 
     id: str
     version: int
@@ -33,6 +34,7 @@ class MemoryView:
     pinned: bool
     tags: list[str]
     related_to: list[str]
+    contradicts: list[str]
     origin: str
     source: str
     project: str
@@ -65,7 +67,8 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
         priority=memory.priority.value,
         pinned=memory.pinned,
         tags=list(memory.tags),
-        related_to=list(memory.related),
+        related_to=list(without_contradictions(memory.related)),
+        contradicts=list(memory.contradicts),
         origin=memory.origin.value,
         source=memory.source.value,
         project=memory.scope.project,

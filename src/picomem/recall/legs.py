@@ -53,6 +53,7 @@ class RecallState:
     damaged: list[str] = field(default_factory=list)
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
+    replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
     signs: Signs | None = None  # of the source that the confidence is of

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
 from picomem.recall.legs import RecallState, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
-from picomem.recall.recency import newer_first
+from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
-from picomem.records.memory import Memory
+from picomem.records.memory import Memory, Parent, doubted_pairs
 from picomem.store import episodes, memories, session_rows
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
@@ -45,12 +46,15 @@ def memory_hits(state: RecallState) -> list[Hit]:
             round(weight * share, 4),
             "; ".join(filter(None, [_reason(state, records[doc], signals, words), remarks.get(doc)])),
             context=state.wanted.include_context,
-            said_in=_said_in(state, records[doc].id, links[records[doc].id]),
+            said_in=_said_in(state, records[doc], links[records[doc].id]),
             remark=remarks.get(doc, ""),
             parts=state.parts(doc, round(weight * share, 4), fusion, signals),
         )
         for doc, share in ranked[: state.wanted.limit]
     ]
+    for newer, older in doubted_pairs(records[doc] for doc, _ in ranked[: state.wanted.limit]):
+        if remarks.get(older.doc) == OUTDATED and older.id in state.taken_from:
+            state.replaced_by[state.taken_from[older.id]] = newer.id
     for doc, _ in ranked[: state.wanted.limit]:
         state.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     best = [doc for doc, _ in ranked[:LOOKED]]
@@ -68,20 +72,36 @@ def durable(fits: Sequence[float]) -> float:
     return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(state: RecallState, memory_id: str, links: Sequence[memories.VersionLink]) -> SaidIn:
-    """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode."""
-    for parent in (link.parent for link in links):
-        if parent.kind == "message":
-            said = session_rows.message_by_id(state.tx, state.scope, parent.id)
-            if said is not None:
-                return SaidIn(message_citation(said))
-        try:
-            episode = episodes.episode(state.tx, state.scope, parent.id) if parent.kind == "episode" else None
-            if episode is not None:
-                state.taken_from[memory_id] = episode.id
-                transcript = state.transcript(episode.transcript_id)
-                turns = (episode.first_turn, episode.last_turn)
-                return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)
-        except Corrupt as error:
-            state.damaged.append(str(error.data["id"]))
-    return SaidIn()
+def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:
+    """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode, and those in
+    which a statement was made that it has replaced."""
+    # A recall of what was believed at another time may have an earlier version.
+    said = [link for link in links if link.parent.kind != "memory" and link.version <= memory.version]
+    began: dict[int, Micros] = {}
+    if any(link.version < memory.version for link in said):
+        began = {row.version: row.valid_from for row in memories.versions(state.tx, state.scope, memory.id)}
+    said_in: SaidIn | None = None
+    for link in sorted(said, key=lambda link: -link.version):
+        if began.get(link.version, memory.valid_from) < memory.valid_from:
+            if link.parent.kind == "episode":
+                state.replaced_by[link.parent.id] = memory.id
+        elif said_in is None:
+            said_in = _place(state, memory.id, link.parent)
+    return said_in or SaidIn()
+
+
+def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
+    if parent.kind == "message":
+        said = session_rows.message_by_id(state.tx, state.scope, parent.id)
+        return SaidIn(message_citation(said)) if said is not None else None
+    try:
+        episode = episodes.episode(state.tx, state.scope, parent.id)
+        if episode is None:
+            return None
+        state.taken_from[memory_id] = episode.id
+        transcript = state.transcript(episode.transcript_id)
+    except Corrupt as error:
+        state.damaged.append(str(error.data["id"]))
+        return None
+    turns = (episode.first_turn, episode.last_turn)
+    return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)

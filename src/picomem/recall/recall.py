@@ -21,6 +21,7 @@ from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
+from picomem.recall.recency import replaced_last
 from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
@@ -67,6 +68,7 @@ class Recall:
             ranked = memory_hits(state) if wanted.filters.include_memories else []
             ranked += episode_hits(state) if wanted.filters.include_transcripts else []
         ranked, repeats = _without_repeats(ranked, state.taken_from)
+        ranked = replaced_last(ranked, state.replaced_by, state.taken_from)
         warnings = state.warnings
         if state.damaged:
             lost = len(set(state.damaged))

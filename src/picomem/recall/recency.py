@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from picomem.light_dataclass import replace
+from picomem.records.hit import Hit
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
 
 CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
-CLOSE = 0.25  # of the score: two decisions that hold the same words of a question and fit so nearly alike
+CLOSE = 0.25  # of the score: two statements that fit so nearly alike
 FAR = 0.7  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
 UNCONFIRMED = "said in passing, not confirmed"
@@ -39,6 +41,33 @@ def newer_first(
         if alike and len(words[earlier]) > 1 and words[earlier].keys() <= words[later].keys():
             weighed[earlier], weighed[later] = weighed[later], weighed[earlier]
     return weighed, remarks
+
+
+def replaced_last(hits: Sequence[Hit], replaced_by: Mapping[str, str], taken_from: Mapping[str, str]) -> list[Hit]:
+    """The hits, with the episodes marked in which a statement was made that a memory has replaced, where the memory
+    fits the question too; and with that memory before them, where it fits nearly as well.
+
+    `replaced_by` has the memories by the ids of such episodes, `taken_from` the episodes from which memories were
+    taken: one that fits better stands for its memory.
+    """
+    by_id = {hit.id: hit for hit in hits}
+    best = max((hit.score for hit in hits), default=0.0)
+    for episode_id, memory_id in replaced_by.items():
+        older = by_id.get(episode_id)
+        newer = by_id.get(memory_id) or by_id.get(taken_from.get(memory_id, ""))
+        if older is None or newer is None or older.score > newer.score + FAR * best:
+            continue  # something else in it was asked for
+        if newer.score <= older.score <= newer.score * (1 + CLOSE):
+            by_id[newer.id] = _scored(newer, older.score)
+            older = _scored(older, round(newer.score * 0.999, 4))
+        by_id[episode_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
+    return [by_id[hit.id] for hit in hits]
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    """A hit with another score, of which each part of ranking made as much as before."""
+    share = score / hit.score if hit.score else 0.0
+    return replace(hit, score=score, parts=tuple((name, round(value * share, 4)) for name, value in hit.parts))
 
 
 def _oldest_first(pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[Memory, Memory]]:

@@ -38,8 +38,19 @@ _WORDS = """
 周五 friday|周六 saturday|周日 sunday|周末 weekend|早上 morning|上午 morning|下午 afternoon|晚上 evening|
 每天 daily|每周 weekly|每月 monthly|每年 yearly|喜欢 likes|讨厌 dislikes|偏好 prefers|习惯 habit|不要 no|
 禁止 no|不能 cannot|必须 must|一律 always|统一 always|只能 only|脱敏 masked|缩进 indentation|空格 spaces|
-制表符 tabs|单元测试 unit_test|覆盖率 coverage|微服务 microservice|消息 message|网关 gateway|证书 certificate
+制表符 tabs|单元测试 unit_test|覆盖率 coverage|微服务 microservice|消息 message|网关 gateway|证书 certificate|
+合并 merge|集成 integration|请求 request|规范 convention|规定 rule|架构 architecture|性能 performance|安全 security|
+集群 cluster|容器 container|镜像 image|网络 network|域名 domain|索引 index|搜索 search|排序 sorting|分页 paging|
+上传 upload|下载 download|文件 file|目录 folder|依赖 dependency|构建 build|编译 compile|脚本 script|命令 command|
+配置 config|参数 parameter|错误 error|异常 exception|重试 retry|异步 async|线程 thread|进程 process|内存 memory|
+磁盘 disk|时区 timezone|日期 date|电脑 computer|护照 passport|签证 visa|银行 bank|保险 insurance|医院 hospital|
+牙医 dentist|手术 surgery|眼镜 glasses|瑜伽 yoga|搬到 moved|北京 beijing|上海 shanghai|广州 guangzhou|深圳 shenzhen|
+杭州 hangzhou|成都 chengdu|苏州 suzhou|南京 nanjing|武汉 wuhan|西安 xian|重庆 chongqing|天津 tianjin|香港 hong_kong|
+台北 taipei|不喜欢 dislikes|不爱 dislikes|不再 no|不用 no|没有 no|从不 never|绝不 never|不 no|没 no|别 no|
+不错 -|不过 -|不同 -|不仅 -|不但 -|不少 -|不久 -|不管 -|差不多 -|对不起 -|不好意思 -|别人 -|级别 -|分别 -|特别 -|类别 -|
+区别 -|告别 -|识别 -|辨别 -|没关系 -|没问题 -
 """
+_SAYS_NOTHING = "-"  # of a word that only looks like a denial
 
 
 @cache
@@ -55,4 +66,5 @@ def _pattern() -> tuple[re.Pattern[str], dict[str, str]]:
 def english_keywords(text: str) -> list[str]:
     """The English words for the Chinese ones of a text that are known here, in their order."""
     pattern, words = _pattern()
-    return [words[word] for word in pattern.findall(text)]
+    english = (words[word] for word in pattern.findall(text))
+    return [word for word in english if word != _SAYS_NOTHING]

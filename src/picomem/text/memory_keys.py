@@ -31,14 +31,17 @@ _FUNCTION_WORDS = """
 a about after again all also always am an and any are as at be because been before being but by can
 could did do does doing don down during each ever every few for from further get gets go goes going got
 had has have having he her here hers him his how i if im in instead into is it its itself just keep let
-lets like likes m make makes me mind more most must my myself need needs never no nor not note now of
+lets like likes m make makes me mind more most must my myself need needs nor note now of
 off on once one only or other our ours out over own per please prefer prefers put rather re remember s
 same shall she should so some such t than that the their theirs them then there these they this those
 through to too under until up use used user users uses using ve very via want wants was we were what
 when where which while who whom why will with without would you your yours d ll
 """
 _STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-# At the beginning these turn what follows round, and so does the key: a rule against a thing is not about having it.
+# These turn what follows round, and so does the key: “we don't support Windows” is not about supporting it.
+_DENIALS = frozenset(("no", "never"))
+_NOT = r"\b(?:not|cannot|can['’]t|[a-z]{2,6}n['’]t)\b(?: any ?more\b)?"
+# At the beginning of a rule against a thing.
 _FORBIDS = r"(?:please,? |from now on,? |and |also |in this \w+,? )*(?:never|don'?t|do not|avoid|no more|stop)\b"
 
 
@@ -70,6 +73,8 @@ def suggest_key(text: str, kind: str = "") -> str:
     same key; so do texts that differ only in case, spacing or the width of their letters.
     """
     text = unicodedata.normalize("NFKC", text[:_MOST_READ]).casefold()
+    is_ban = re.match(_FORBIDS, text) is not None
+    text = re.sub(_NOT, "no", text)
     lead = kind if _is_valid(f"{kind}_x") else "note"
     words = _informative(_words(text))
     if _has_foreign_letters(text):
@@ -78,8 +83,8 @@ def suggest_key(text: str, kind: str = "") -> str:
         if re.search(r"[\u3400-\u9fff]", text):
             telling = list(dict.fromkeys([*english_keywords(text), *telling]))[:_MOST_WORDS]
         return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
-    if words and re.match(_FORBIDS, text):
-        words = ["never", *words[: _MOST_WORDS - 1]]
+    if words and is_ban:
+        words = ["never", *[word for word in words if word not in _DENIALS][: _MOST_WORDS - 1]]
     if len(words) == 1 and kind:
         words = [lead, *words]
     return _joined(words, lead) if words else lead
@@ -116,7 +121,7 @@ def _informative(words: list[str]) -> list[str]:
     telling = [word for word in distinct if word not in _STOP_WORDS and not word.isdigit()]
     if not telling:
         telling = [word for word in distinct if word not in _STOP_WORDS] or distinct
-    fullest = sorted(telling, key=lambda word: -min(len(word), 8))[:_MOST_WORDS]
+    fullest = sorted(telling, key=lambda word: (word not in _DENIALS, -min(len(word), 8)))[:_MOST_WORDS]
     return [word for word in telling if word in fullest]
 
 

@@ -9,9 +9,9 @@ async function refresh() {
   const regions = [...document.querySelectorAll("[data-live][id]")];
   const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
   if (!free.length) return;
-  const place = document.activeElement?.closest?.("[data-item]")?.id;
   try {
-    const fresh = await loaded(location.href);
+    const fresh = await loaded(location.href, "live update");
+    const place = document.activeElement?.closest?.("[data-item]")?.id;
     if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
     if (place) document.getElementById(place)?.focus();
   } catch {

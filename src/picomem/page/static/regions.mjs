@@ -1,29 +1,29 @@
 // Regions: the parts of a page that are replaced by those of the same page as the server has it now.
 const LINE_AFTER = 150; // milliseconds until a load that takes long is shown
-let latest = 0;
-let running = null;
+const running = new Map(); // by who asks: the latest call
 
-// The document at an address; null where a later call has taken over. Throws where the server cannot be reached.
-export async function loaded(address) {
-  const number = ++latest;
-  running?.abort();
-  running = new AbortController();
+// The document at an address; null where a later call of the same asker has taken over, a person or a live update.
+// Throws where the server cannot be reached.
+export async function loaded(address, asker = "person") {
+  running.get(asker)?.abort();
+  const mine = new AbortController();
+  running.set(asker, mine);
   const line = document.querySelector("#progress");
   const timer = setTimeout(() => (line.hidden = false), LINE_AFTER);
   try {
-    const response = await fetch(address, { headers: { Accept: "text/html" }, signal: running.signal });
+    const response = await fetch(address, { headers: { Accept: "text/html" }, signal: mine.signal });
     if (response.status === 401) {
       location.reload();
       return null;
     }
     const text = await response.text();
-    return number === latest ? new DOMParser().parseFromString(text, "text/html") : null;
+    return running.get(asker) === mine ? new DOMParser().parseFromString(text, "text/html") : null;
   } catch (error) {
     if (error.name === "AbortError") return null;
     throw error;
   } finally {
     clearTimeout(timer);
-    if (number === latest) line.hidden = true;
+    if (running.get(asker) === mine) line.hidden = true;
   }
 }
 
