@@ -19,7 +19,8 @@ _DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "patt
 _TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
 # The patterns are of a text, and the bounds of a number of milliseconds.
 _TIME = {"allOf": [{"anyOf": _TIMES}], "minimum": EARLIEST // 1000, "maximum": LATEST // 1000}
-_WITH_WORDS = {"pattern": r"[^\s\x00-\x1f\x7f-\x9f]", "minLength": 1}
+_VISIBLE = r"[^\s\x00-\x1f\x7f-\x9f]"
+_WITH_WORDS = {"pattern": _VISIBLE, "minLength": 1}
 # One line without a space at its ends; further characters that no terminal shows are refused as well.
 _NAME = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\uffff]+)*)?$"}
 
@@ -43,7 +44,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def shape_of(name: str, *, may_be_empty: bool) -> Mapping[str, Any]:
-    """Return the constraints of a field besides its type, for its schema; nothing where an empty text stands for none
-    at all."""
+    """Return the constraints of a field besides its type, for its schema; `may_be_empty` says that an empty text stands
+    for none at all."""
     shape = _SHAPES.get(name, {})
-    return {} if may_be_empty and "minLength" in shape else shape
+    return {"pattern": f"^$|{_VISIBLE}"} if may_be_empty and "minLength" in shape else shape
