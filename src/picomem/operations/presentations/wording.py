@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Text
+from picomem.records.memory import CONTRADICTS
 
 if TYPE_CHECKING:
     from picomem.operations.memory_views import ChangeView, MemoryView
@@ -41,12 +42,13 @@ _NAMED = 13  # characters of an id that stands for a memory without a key here
 
 def details(memory: MemoryView, contradicted: Mapping[str, str] = MappingProxyType({})) -> tuple[Text, ...]:
     """The properties of a memory besides its text, if it has any; `contradicted` are keys by ids."""
+    doubts = [name.removeprefix(CONTRADICTS) for name in memory.related_to if name.startswith(CONTRADICTS)]
+    related = [name for name in memory.related_to if not name.startswith(CONTRADICTS)]
     about = [f"#{tag}" for tag in memory.tags]
     about += [memory.priority] if memory.priority != "medium" else []
     about += ["pinned"] if memory.pinned else []
     about += [f"expires {day(memory.expires_at)}"] if memory.expires_at else []
-    about += [f"related to {', '.join(memory.related_to)}"] if memory.related_to else []
-    doubts = [contradicted.get(id_, id_[:_NAMED]) for id_ in memory.contradicts]
-    about += [f"may contradict {', '.join(doubts)}"] if doubts else []
+    about += [f"related to {', '.join(related)}"] if related else []
+    about += [f"may contradict {', '.join(contradicted.get(id_, id_[:_NAMED]) for id_ in doubts)}"] if doubts else []
     context = (Text(f"why it matters: {memory.context}"),) if memory.context else ()
     return (*context, Text(" · ".join(about))) if about else context
