@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from itertools import pairwise
 
 from picomem.errors import InvalidKey
 from picomem.text.chinese_keywords import english_keywords
@@ -76,7 +77,8 @@ def suggest_key(text: str, kind: str = "") -> str:
     is_ban = re.match(_FORBIDS, text) is not None
     text = re.sub(_NOT, "no", text)
     lead = kind if _is_valid(f"{kind}_x") else "note"
-    words = _informative(_words(text))
+    said = _words(text)
+    words = _informative(said)
     if _has_foreign_letters(text):
         digest = _digest(text)
         telling = [word for word in words if not word.isdigit()]
@@ -84,7 +86,7 @@ def suggest_key(text: str, kind: str = "") -> str:
             telling = list(dict.fromkeys([*english_keywords(text), *telling]))[:_MOST_WORDS]
         return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
     if words and is_ban:
-        words = ["never", *[word for word in words if word not in _DENIALS][: _MOST_WORDS - 1]]
+        words = ["never", *_informative([word for word in said if word not in _DENIALS])[: _MOST_WORDS - 1]]
     if len(words) == 1 and kind:
         words = [lead, *words]
     return _joined(words, lead) if words else lead
@@ -121,7 +123,8 @@ def _informative(words: list[str]) -> list[str]:
     telling = [word for word in distinct if word not in _STOP_WORDS and not word.isdigit()]
     if not telling:
         telling = [word for word in distinct if word not in _STOP_WORDS] or distinct
-    fullest = sorted(telling, key=lambda word: (word not in _DENIALS, -min(len(word), 8)))[:_MOST_WORDS]
+    denied = {word for denial, word in pairwise(telling) if denial in _DENIALS} | _DENIALS
+    fullest = sorted(telling, key=lambda word: (word not in denied, -min(len(word), 8)))[:_MOST_WORDS]
     return [word for word in telling if word in fullest]
 
 
