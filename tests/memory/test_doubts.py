@@ -186,6 +186,20 @@ def test_a_candidate_that_is_said_again_is_confirmed(engine: Engine, tmp_path: P
     assert not memory.is_candidate and memory.expires_at is None
 
 
+def test_a_candidate_replaces_no_other_one_and_is_linked_to_it(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    older, newer = "Our staging server runs in Frankfurt.", "Our staging server runs in Dublin these days."
+    assert judge_pair(older, newer).supersedes >= SUPERSEDES
+    _say(engine, folder, older)
+    _say(engine, folder, newer)
+    memories = {memory.content: memory for memory in engine.memories()}
+    assert all(memory.is_candidate for memory in memories.values()) and len(memories) == 2
+    assert memories[newer.rstrip(".")].contradicts == (memories[older.rstrip(".")].id,)
+    first, second = [hit for hit in engine.recall("where does our staging server run?").hits if hit.source == "memory"]
+    assert "Dublin" in first.text and "Frankfurt" in second.text
+
+
 def test_a_candidate_that_an_agent_offers_as_a_fact_is_confirmed_as_the_person_said_it(
     engine: Engine, tmp_path: Path
 ) -> None:

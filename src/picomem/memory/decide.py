@@ -19,8 +19,8 @@ The rules, in order; the first that fits decides:
 7. No known memory concerns it                                                → add
 
 Rules 3 to 6 consider memories of the owner in the same scope or a wider one. For rule 6, a small classifier estimates
-the probabilities (`relation.py`). A candidate never replaces a confirmed memory, however likely: it is linked. A
-model, where there is one, only makes offers; the decisions are made here.
+the probabilities (`relation.py`). A candidate never replaces a memory, however likely: it is linked. A model, where
+there is one, only makes offers; the decisions are made here.
 
 Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
 part the person stated (`user_statements.py`). If another caller offers the same words, they are merged, and nothing is
@@ -167,7 +167,7 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         return _says_it_again(offer, memory, now, said)
     memory, relation, is_newer = max(judged, key=lambda judgement: judgement[1].supersedes)
     sure = relation.supersedes >= SUPERSEDES and not offer.key_given
-    replaces = sure and (memory.is_candidate or not offer.is_candidate)
+    replaces = sure and not offer.is_candidate
     if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
         merged = _merged(offer, memory, said, content=offer.content)
         reason = f"it contradicts “{memory.key}” on the same subject{relation.because()}"
