@@ -425,6 +425,7 @@ def test_a_fork_of_a_purged_session_brings_no_title_of_it_under_any_name(engine:
     write(fork, said(3, "s2"), title)  # a host writes the title again where a session goes on
     engine.ingest([fork])
     assert [hit.text[:6] for hit in engine.timeline()] == ["Turn 3", "Turn 2"]
+    engine.close()
     assert not any(b"Quince Cove" in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
 
 

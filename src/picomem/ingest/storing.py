@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -161,19 +161,19 @@ class Writing:
         reading, batch = stretch.reading, stretch.batch
         after = replace(stretch.after, state=reading.stored(), updated_at=self._clock())
         self._check_not_overtaken(tx, reading, after)
-        if Tombstones(tx, self._scope).bars_title(after.title):
+        tombstones = Tombstones(tx, self._scope)
+        unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
+        purged = tombstones.episodes(unknown)
+        reading.buried |= bool(purged)  # a fork or a copy of a purged session: its title tells of that one
+        if purged or tombstones.bars_title(after.title):
             reading.state.info = replace(reading.state.info, title="")
             after = replace(after, title="", state=reading.stored())
         if not reading.transcript.updated_at and (withheld_by := self._policies.first(tx, after)):
             after = replace(after, send_policy=DENY, policy_by=withheld_by)
         episodes.put_transcript(tx, self._scope, after)
-        owners, purged = self._write(tx, after, reading.packer.session, batch, prepared, report)
-        if not owners <= reading.owners or (purged and not reading.buried):
+        owners = self._write(tx, after, reading.packer.session, batch, prepared, unknown, purged, report)
+        if not owners <= reading.owners:
             reading.owners |= owners
-            if purged:  # a fork or a copy of a purged session: its title tells of that one
-                reading.buried = True
-                reading.state.info = replace(reading.state.info, title="")
-                after = replace(after, title="")
             after = replace(after, state=reading.stored())
             episodes.put_transcript(tx, self._scope, after)
         report.turns += batch.turns
@@ -203,16 +203,16 @@ class Writing:
         session: str,
         batch: Batch,
         prepared: Mapping[str, PreparedPiece],
+        unknown: Collection[str],
+        purged: Collection[str],
         report: Report,
-    ) -> tuple[set[str], bool]:
+    ) -> set[str]:
         """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
-        some of them, and whether some of them were purged."""
+        some of them. Of the identities `unknown` have no row, and of those `purged` had one that is gone for good."""
         owners: set[str] = set()
         gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
         news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
-        unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
         tombstones = Tombstones(tx, self._scope)
-        purged = tombstones.episodes(unknown)
         report.passed_over({"purged": len(purged)}, {})
         new: dict[str, Episode] = {}
         now = self._clock()
@@ -250,7 +250,7 @@ class Writing:
         episode_events.put_all(tx, self._scope, events)
         report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
-        return owners, bool(purged)
+        return owners
 
     def _store_vector(self, tx: Transaction, episode: Episode, ready: PreparedPiece) -> None:
         if self._vectors is not None:
