@@ -186,6 +186,19 @@ def test_a_candidate_that_is_said_again_is_confirmed(engine: Engine, tmp_path: P
     assert not memory.is_candidate and memory.expires_at is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ann reports to Bob", "Bob reports to Ann"),
+        ("The staging database replicates to production", "The production database replicates to staging"),
+    ],
+)
+def test_a_statement_whose_words_exchange_their_places_is_no_repetition(engine: Engine, one: str, other: str) -> None:
+    engine.remember(one)
+    assert engine.remember(other).decision == "add"
+    assert {memory.content for memory in engine.memories()} == {one, other}
+
+
 def test_a_candidate_replaces_no_other_one_and_is_linked_to_it(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     folder.mkdir()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.memory.likeness import Relation, compare
+from picomem.memory.likeness import Relation, compare, exchange_words
 
 
 @pytest.mark.requirement("O2")
@@ -69,3 +69,21 @@ def test_any_two_texts_can_be_compared_and_a_text_is_the_same_as_itself(one: str
 )
 def test_two_texts_of_the_same_few_words_are_compared_in_linear_time(new: str, relation: Relation) -> None:
     assert compare(new, "oak elm " * 20_000).relation is relation
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "exchanged"),
+    [
+        ("Ann reports to Bob", "Bob reports to Ann", True),
+        ("Omar reviews Dana's code", "Dana reviews Omar's code", True),
+        ("New York is older than Los Angeles", "Los Angeles is older than New York", True),
+        ("张三向李四汇报", "李四向张三汇报", True),
+        ("Prices include VAT", "VAT is included in the prices", False),
+        ("The office dog is Balu", "Balu is the dog in the office", False),
+        ("Team red deploys on Monday", "Team blue deploys on Monday", False),
+        ("Ann reports to Bob", "Ann reports to Bob", False),
+    ],
+)
+def test_words_that_exchange_their_places_are_seen(one: str, other: str, exchanged: bool) -> None:
+    assert exchange_words(one, other) is exchanged
+    assert exchange_words(other, one) is exchanged

@@ -113,6 +113,20 @@ def are_separate_items(new: str, known: str) -> bool:
     return one is not None and other is not None and one.group(1, 2) != other.group(1, 2)
 
 
+def exchange_words(one: str, other: str) -> bool:
+    """Return whether two texts are the same but that words stand in each other's place: "Ann reports to Bob" and "Bob
+    reports to Ann"."""
+    first, second = _without_clitics(one), _without_clitics(other)
+    if len(first) != len(second) or first == second:
+        return False
+    put = {(before, after) for before, after in zip(first, second, strict=True) if before != after}
+    return len(dict(put)) == len(put) and all((after, before) in put for before, after in put)
+
+
+def _without_clitics(text: str) -> list[str]:
+    return [word.removesuffix("'s").removesuffix("’s") for word in words(text)]
+
+
 def _contradicts(new: Sequence[str], known: Sequence[str]) -> bool:
     return _toggles_negation(new, known) or _turns_around(new, known) or _replaces_value(new, known)
 

@@ -3,7 +3,7 @@
 A small classifier estimates the probability of each (docs/classifiers.md). A wrong replacement is worse than a doubt,
 so a statement is replaced only if that is very likely right; if it is merely likely, both stay, linked. Two
 statements that differ in one value (“Marta signs off …” and “Martin signs off …”) are never the same one, however
-close the values are in meaning.
+close the values are in meaning. Nor are two in which words exchange their places (“Ann reports to Bob”).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from picomem.light_dataclass import dataclass
+from picomem.memory.likeness import exchange_words
 from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair
 from picomem.models.classifier import load
 
@@ -41,7 +42,8 @@ def judge_pair(old: str, new: str) -> JudgedRelation:
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
-    duplicates = 0.0 if differ_in_a_value(observed) else shares["duplicate"]
+    are_apart = differ_in_a_value(observed) or exchange_words(old, new)
+    duplicates = 0.0 if are_apart else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)
     return JudgedRelation(supersedes, duplicates, shares["refine"], judged.reasons)
