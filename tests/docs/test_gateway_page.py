@@ -118,15 +118,19 @@ def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> Non
         running.post(anns, "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
         with running.client(scraper) as client:
             assert 'picomem_request_seconds_count{operation="remember"} 1.0' in client.get("/metrics").text
-        (tmp_path / "backups").mkdir()
+        (folder,) = re.findall(r"^    mkdir -p (.*)$", PAGE, re.MULTILINE)
+        Path(folder.replace("~", str(tmp_path))).mkdir()
         (line,) = re.findall(r"^    picomem (backup .*)$", PAGE, re.MULTILINE)
         words = shlex.split(line.replace("~", str(tmp_path)))
         backup = json.loads(command(db, *words, "--json").stdout)["path"]
         running.post(anns, "remember", {"content": "Tea is in the blue tin", "key": "tea"})
         assert command(db, "restore", backup).returncode == 0
         stopped = running.post(anns, "recall", {"query": "where is the tea"})
+        with running.client() as client:
+            ready = client.get("/ready")
         lines = [json.loads(line) for line in running.whole_log().splitlines()]
     assert (stopped.status_code, stopped.json()["error"]["code"]) == (503, "files_moved")
+    assert ready.status_code == 503 and str(tmp_path) not in stopped.text + ready.text
     (example,) = re.findall(r'^    (\{"method".*\})$', PAGE, re.MULTILINE)
     assert json.loads(example).keys() == lines[0].keys()
     with serving(db) as running:

@@ -29,6 +29,7 @@ from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
+from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
@@ -172,7 +173,7 @@ class Calls:
                     return self._shown(remote, await remote.operation.stream(engine, request, tell, progress))
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
-            error.args = (for_remote_callers(str(error), self.operations),)
+            error.args = (for_remote_callers(remote_sentence(error), self.operations),)
             raise
 
     async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError, TooLarge, TooSlow
+from picomem.errors import PicomemError, StoreError, TooLarge, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+_PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
 FAULT_SENTENCE = "The server made a mistake, which its log tells; nothing is known to be lost."
 
 
 def error_value(error: PicomemError) -> dict[str, Any]:
     """An error of ours as JSON."""
     details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
-    return {"code": error.code, "message": str(error), **details}
+    if isinstance(error, StoreError):
+        details = {name: value for name, value in details.items() if not _PATH.search(str(value))}
+    return {"code": error.code, "message": remote_sentence(error), **details}
+
+
+def remote_sentence(error: PicomemError) -> str:
+    """What a client on another machine is told of an error. Where the store lies is none of its business, so it gets
+    the meaning of the code instead of a sentence that names a path."""
+    if isinstance(error, StoreError) and _PATH.search(str(error)):
+        return " ".join((type(error).__doc__ or "").split())
+    return str(error)
 
 
 def http_error(status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:

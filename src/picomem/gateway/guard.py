@@ -26,7 +26,7 @@ from typing import Any, Protocol
 import anyio
 
 from picomem.errors import PicomemError, TooLarge, TooSlow
-from picomem.gateway.error_replies import http_error
+from picomem.gateway.error_replies import http_error, remote_sentence
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
@@ -147,7 +147,7 @@ class Guard:
                 try:
                     caller = await self._find_caller(credential)
                 except PicomemError as error:
-                    refused = (error.status, error.code, str(error), {})
+                    refused = (error.status, error.code, remote_sentence(error), {})
                 else:
                     refused = self._unknown(caller, scope)
         if refused is None and caller is not None and scope["type"] == "websocket":

@@ -32,7 +32,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.engine.authorization import last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
-from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
+from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.server_log import server_logger
@@ -266,11 +266,11 @@ class _Socket:
             return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations
-            return _failure(request_id, NO_METHOD if is_method else FAILED, str(error), error_value(error))
+            return _failure(request_id, NO_METHOD if is_method else FAILED, remote_sentence(error), error_value(error))
         except InvalidInput as error:
             return _failure(request_id, INVALID_PARAMS, str(error), error_value(error))
         except PicomemError as error:
-            return _failure(request_id, FAILED, str(error), error_value(error))
+            return _failure(request_id, FAILED, remote_sentence(error), error_value(error))
         except Exception:  # noqa: BLE001 - a mistake in one request must not end the others of its socket
             server_logger().exception("fault")
             return _failure(request_id, FAULT, FAULT_SENTENCE, {"code": "fault"})

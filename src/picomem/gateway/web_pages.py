@@ -27,6 +27,7 @@ from starlette.routing import Route
 
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
 from picomem.gateway.calls import Calls
+from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.guard import CERTIFICATE, SIGN_IN
 from picomem.gateway.page_sign_in import (
     begin_session,
@@ -306,7 +307,7 @@ class WebPages:
             except PicomemError as error:
                 # After a body that was not read to its end, what comes next on the connection is no request.
                 headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
-                return self._error_page(request, error.status, str(error), headers)
+                return self._error_page(request, error.status, remote_sentence(error), headers)
 
         return shown
 
