@@ -15,6 +15,7 @@ from tests.gateway.test_mcp import protocol_error, refusal, talk
 from picomem import errors
 from picomem.agent import MemoryCapability
 from picomem.agent.tools import TOOLS, MemoryTools
+from picomem.app import open_runtime
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput
 from picomem.gateway.mcp import build_server
@@ -186,3 +187,15 @@ def test_forbidden_has_an_exit_code_of_its_own() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.PicomemError)]
     assert (Forbidden.code, Forbidden.status) == ("forbidden", 403)
     assert [kind for kind in kinds if kind.exit_code == Forbidden.exit_code] == [Forbidden]
+
+
+@pytest.mark.parametrize(("name", "given"), [("review", {}), ("revise", {"name": "vault", "pin": True})])
+def test_who_may_write_and_not_read_is_shown_no_memory(name: str, given: dict[str, Any], tmp_path: Path) -> None:
+    with open_runtime(tmp_path / "memory.db", embedder="none") as runtime:
+        engine = runtime.engine()
+        engine.remember("The vault is opened with the green key", key="vault")
+        writer = runtime.engine(Caller(permissions=PERMISSIONS - {"memory:read:user"}))
+        verb = operation(name)
+        with pytest.raises(Forbidden, match="memory:read:user"):
+            verb.call(writer, verb.request(**given))
+        assert not engine.memories()[0].pinned

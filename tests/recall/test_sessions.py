@@ -130,6 +130,14 @@ def test_a_withheld_session_is_not_counted(four: Engine) -> None:
     assert first_hit(four, "What did we talk about in our last session?", parse_iso("2026-04-10")) == "Day 3"
 
 
+def test_nobody_learns_from_a_count_what_a_withheld_session_says(four: Engine) -> None:
+    before = four.recall("jam").legs["episodes by words"]
+    for session in "1234":
+        four.withhold(session)
+    assert before != "0"
+    assert four.recall("jam").legs["episodes by words"] == "0"
+
+
 @pytest.mark.parametrize(
     "text", ["sessions " + "1 to " * 400, "session ago " * 150, "第一次" * 600, "two-" * 500 + "talk"]
 )

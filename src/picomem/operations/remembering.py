@@ -143,6 +143,7 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
 
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
+    engine.caller.require("memory:read:user", "revise")  # the answer has what stood there
     memory = engine.revise(
         request.name,
         request.content,

@@ -45,6 +45,8 @@ def episode_hits(state: RecallState) -> list[Hit]:
         words.drop(only_called)
         places = _places(state, words, near, window, inside, events)
         speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
+    if _allowed_transcripts(state) is not None:
+        state.count_only(places, words, near)
     own = meant(set().union(*speakers.values()), state.question.of_asker, state.question.terms)
     signals = _signals(state, words, places, own)
     # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.

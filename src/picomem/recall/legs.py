@@ -96,6 +96,14 @@ class RecallState:
         self.legs[leg] = f"{len(near.nearest)}{partial}"
         return near
 
+    def count_only(self, allowed: Collection[int], words: WordMatches, near: Cosines) -> None:
+        """Count no other episode than these: how many a withheld session has for a word tells what was said there."""
+        docs_by_leg = {"words": words.totals, "vector": near.nearest}
+        for leg, docs in docs_by_leg.items():
+            name = f"{_LEG_NAMES['episode']} by {leg}"
+            if self.legs[name][:1].isdigit():
+                self.legs[name] = f"{sum(doc in docs for doc in allowed)}"
+
     def add_meaning(self, signals: Signals, near: Cosines, tokens: Mapping[int, int]) -> None:
         """Add the similarity by vectors of the documents in `tokens`."""
         if self.vectors is None or not near.nearest:
