@@ -38,14 +38,15 @@ def episode_hits(state: RecallState) -> list[Hit]:
     window = meant_window(state)
     inside = inside_of(state, window) if window else {}
     events = events_inside(state, window) if window else {}
-    places = _places(state, words, near, window, inside, events)
+    allowed = _allowed_transcripts(state)
+    places = _places(state, words, near, window, inside, events, allowed)
     speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
     heard = [term for term in state.question.terms if words.weights.get(term)]
     if only_called := called_only(speakers, heard):
         words.drop(only_called)
-        places = _places(state, words, near, window, inside, events)
+        places = _places(state, words, near, window, inside, events, allowed)
         speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
-    if _allowed_transcripts(state) is not None:
+    if allowed is not None:
         state.count_only(places, words, near)
     own = meant(set().union(*speakers.values()), state.question.of_asker, state.question.terms)
     signals = _signals(state, words, places, own)
@@ -94,10 +95,10 @@ def _places(
     window: TimeWindow | None,
     inside: dict[int, EpisodePlace],
     events: Collection[int],
+    allowed: Collection[str] | None,
 ) -> dict[int, EpisodePlace]:
     """Return where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = state.tx, state.scope
-    allowed = _allowed_transcripts(state)
     if window is not None:
         candidates = list(words.totals)
     else:
