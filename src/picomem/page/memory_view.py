@@ -18,7 +18,7 @@ from picomem.page.marked_text import passage_mark
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.word_diff import Difference, word_diff
 from picomem.records.kinds import Kind, Priority
-from picomem.records.memory import CONTRADICTS
+from picomem.records.memory import contradicted_ids, without_contradictions
 
 _MOST_CHANGES = 50
 _MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a quarter of a second
@@ -96,8 +96,8 @@ async def _page(
     changes: list[ListedChange] = listed["changes"]
     values = {
         "memory": memory,
-        "doubts": [(id_, explained["contradicted"].get(id_, "")) for id_ in contradicted_ids(memory)],
-        "related": [name for name in memory.related_to if not name.startswith(CONTRADICTS)],
+        "doubts": [(id_, explained["contradicted"].get(id_, "")) for id_ in contradicted_ids(memory.related_to)],
+        "related": without_contradictions(memory.related_to),
         "handed_out": explained["handed_out"][:_MOST_HANDOUTS],
         "handouts": len(explained["handed_out"]),
         "versions": await to_thread.run_sync(shown_versions, versions, numbers),
@@ -136,11 +136,6 @@ def shown_versions(rows: Sequence[MemoryView], numbers: Sequence[int]) -> list[S
         shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if compares else []))
         before = memory.content
     return shown[::-1]
-
-
-def contradicted_ids(memory: MemoryView) -> list[str]:
-    """The ids of the memories that a memory may contradict."""
-    return [name.removeprefix(CONTRADICTS) for name in memory.related_to if name.startswith(CONTRADICTS)]
 
 
 def archiving_change(changes: Sequence[ListedChange]) -> str:

@@ -64,7 +64,7 @@ class Memory:
     @property
     def contradicts(self) -> tuple[str, ...]:
         """The ids of the memories that it may contradict; see `doubted_pairs`."""
-        return tuple(name.removeprefix(CONTRADICTS) for name in self.related if name.startswith(CONTRADICTS))
+        return contradicted_ids(self.related)
 
     @property
     def is_a_persons(self) -> bool:
@@ -86,7 +86,12 @@ class Memory:
         return not self.archived and begun and not self.over(now)
 
 
-def without_contradictions(related: tuple[str, ...]) -> tuple[str, ...]:
+def contradicted_ids(related: Iterable[str]) -> tuple[str, ...]:
+    """The ids among related entries of the memories that may be contradicted."""
+    return tuple(name.removeprefix(CONTRADICTS) for name in related if name.startswith(CONTRADICTS))
+
+
+def without_contradictions(related: Iterable[str]) -> tuple[str, ...]:
     """Related entries without those that may be contradicted."""
     return tuple(name for name in related if not name.startswith(CONTRADICTS))
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Text
-from picomem.records.memory import CONTRADICTS
+from picomem.records.memory import contradicted_ids, without_contradictions
 
 if TYPE_CHECKING:
     from picomem.operations.memory_views import ChangeView, MemoryView
@@ -42,8 +42,8 @@ _NAMED = 13  # characters of an id that stands for a memory without a key here
 
 def details(memory: MemoryView, contradicted: Mapping[str, str] = MappingProxyType({})) -> tuple[Text, ...]:
     """The properties of a memory besides its text, if it has any; `contradicted` are keys by ids."""
-    doubts = [name.removeprefix(CONTRADICTS) for name in memory.related_to if name.startswith(CONTRADICTS)]
-    related = [name for name in memory.related_to if not name.startswith(CONTRADICTS)]
+    doubts = contradicted_ids(memory.related_to)
+    related = without_contradictions(memory.related_to)
     about = [f"#{tag}" for tag in memory.tags]
     about += [memory.priority] if memory.priority != "medium" else []
     about += ["pinned"] if memory.pinned else []
