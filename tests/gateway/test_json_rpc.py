@@ -102,6 +102,9 @@ def test_every_operation_is_a_method_by_its_name(served: Served, anns: str) -> N
         (_request("recall"), -32602),
         (_request("recall", query=1, limit="many"), -32602),
         (_request("recall", query="x", user=3), -32602),
+        (_request("memories", user=[]), -32602),
+        (_request("memories", user=None), -32602),
+        (_request("memories", user=False), -32602),
         (_request("forget", name="nobody_has_this"), -32000),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError, StoreError, TooLarge, TooSlow
+from picomem.errors import PicomemError, StoreError, TooLarge, TooManyRequests, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
@@ -39,8 +39,13 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 def operation_error(error: PicomemError) -> JSONResponse:
     """The reply for an error that an operation raised on purpose."""
     # After a body that was not read to its end, what comes next on the connection is no request.
-    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
+    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else retry_headers(error)
     return JSONResponse(operation_error_value(error), error.status, headers)
+
+
+def retry_headers(error: PicomemError) -> dict[str, str]:
+    """The header that says when to send the request again."""
+    return {"Retry-After": str(error.data["retry_after"])} if isinstance(error, TooManyRequests) else {}
 
 
 def operation_error_value(error: PicomemError) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
 from picomem.gateway.request_log import PAGE, RequestLog
+from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_address import PROOF, ServerAddress
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
 from picomem.gateway.shutdown import Shutdown
@@ -75,9 +76,10 @@ def application(
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
     pages = WebPages(calls)
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
-    rpc = RpcServer(calls, ending or Shutdown(), notes.note_call)
+    rates = RequestRates(limits.rate, limits.burst, limits.strangers_burst)
+    rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
     chats = ChatCompletions(calls)
-    channels = Channels(runtime)
+    channels = Channels(runtime, rates)
     offered = [remote.operation for remote in calls.operations.values()]
     mcp = McpOverHttp(runtime, offered, calls.places, limits.body)
 
@@ -137,7 +139,8 @@ def application(
         lifespan=lifespan,
         exception_handlers={PicomemError: _on_error, HTTPException: on_http_error, Exception: on_fault},
     )
-    return notes.around(Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, pages=pages))
+    guard = Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, rates=rates, pages=pages)
+    return notes.around(guard)
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:

@@ -14,6 +14,9 @@ after another.
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
 may come in another order.
+
+Each request counts towards the rate of its token, as one over HTTP does; the error of one too many says in
+`data.retry_after` how many seconds to wait.
 """
 
 from __future__ import annotations
@@ -30,11 +33,12 @@ from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from picomem.engine.authorization import last_change
-from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooManyRequests
 from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
+from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_log import server_logger
 from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
 from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
@@ -62,9 +66,10 @@ NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, th
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Shutdown, note_call: NoteCall) -> None:
+    def __init__(self, calls: Calls, ending: Shutdown, rates: RequestRates, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
+        self._rates = rates
         self._note_call = note_call
         ending.listen(self._tell_of_end)
         calls.session_listeners.append(self._close_signed_out)
@@ -90,7 +95,14 @@ class RpcServer:
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         socket = _Socket(
-            web_socket, caller, web_socket.state.credential, self._calls, self._names, self._ending, self._note_call
+            web_socket,
+            caller,
+            web_socket.state.credential,
+            self._calls,
+            self._names,
+            self._ending,
+            self._rates,
+            self._note_call,
         )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
@@ -145,10 +157,12 @@ class _Socket:
         calls: Calls,
         names: Mapping[str, str],
         ending: Shutdown,
+        rates: RequestRates,
         note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
         self._ending = ending
+        self._rates = rates
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
@@ -193,12 +207,12 @@ class _Socket:
         try:
             message = parsed(text.encode("utf-8", "replace"), of_any_kind=True)
         except InvalidInput as error:
-            await self._send(_failure(None, PARSE_ERROR, str(error)))
+            await self._send(self._too_often(None) or _failure(None, PARSE_ERROR, str(error)))
             return
         if isinstance(message, list):
             if not 0 < len(message) <= _MOST_IN_BATCH:
                 said = f"A batch has between 1 and {_MOST_IN_BATCH} requests."
-                await self._send(_failure(None, INVALID_REQUEST, said))
+                await self._send(self._too_often(None) or _failure(None, INVALID_REQUEST, said))
                 return
             await self._places.acquire()
             tasks.start_soon(self._answer_batch, message)
@@ -233,8 +247,10 @@ class _Socket:
         request_id = message.get("id") if isinstance(message, dict) else None
         if not isinstance(message, dict) or not _is_request(message):
             known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
-            return _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
+            return self._too_often(known) or _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
         has_answer = "id" in message
+        if refused := self._too_often(request_id, message["method"]):
+            return refused if has_answer else None
         name = json.dumps(request_id)
         if has_answer and name in self._running:
             return _failure(request_id, INVALID_REQUEST, "A request with this id is running.")
@@ -248,6 +264,15 @@ class _Socket:
                 if has_answer:
                     del self._running[name]
         return answer if has_answer else None
+
+    def _too_often(self, request_id: Any, method: str = "") -> dict[str, Any] | None:
+        """Count a request of this token; the answer where it makes too many."""
+        try:
+            self._rates.count(self._caller)
+        except TooManyRequests as error:
+            self._note_call(self._caller, self._names.get(method, method), error.status, 0.0)
+            return _failure(request_id, FAILED, str(error), error_value(error))
+        return None
 
     async def _called(self, message: dict[str, Any], request_id: Any) -> dict[str, Any]:
         method, params = message["method"], message.get("params", {})
@@ -294,7 +319,7 @@ class _Socket:
     async def _result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
         name = self._names.get(method, method)
         arguments = {key: value for key, value in params.items() if key != "user"}
-        user = params.get("user") or ""
+        user = params.get("user", "")
         if not isinstance(user, str):
             raise InvalidInput("user is another user's id, a text.")
         operation = self._calls.named(name).operation
