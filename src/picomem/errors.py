@@ -8,6 +8,7 @@
     │   └── TooSlow           a request that a server did not get in time         HTTP 408
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
     ├── TooManyRequests       the caller asks a server too often                    exit 1, HTTP 429
+    ├── ServerEnding          the server shuts down and takes nothing new           exit 1, HTTP 503
     ├── Forbidden             the caller lacks the permission                       exit 9, HTTP 403
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
@@ -98,8 +99,15 @@ class TooManyRequests(PicomemError):
     status = 429
 
 
+class ServerEnding(PicomemError):
+    """The server is ending and takes nothing new; try again in a few seconds."""
+
+    code = "server_ending"
+    status = 503
+
+
 class Forbidden(PicomemError):
-    """The caller does not have the permission for that; the operator of picomem can grant it."""
+    """The caller does not have the permission for that; a token with another scope may have it."""
 
     code = "forbidden"
     exit_code = 9

@@ -36,7 +36,7 @@ from picomem.operations.command_rewriting import for_remote_callers, result_for_
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
-from picomem.records.caller import Caller
+from picomem.records.caller import PURGE, Caller
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
 
@@ -165,8 +165,8 @@ class Calls:
         NotFound for an unknown one.
         """
         remote = self.named(name)
-        engine = self.engine_for(caller, remote, await self.user_named(caller, remote, user))
         try:
+            engine = self.engine_for(caller, remote, await self.user_named(caller, remote, user))
             async with self.places.place(engine.scope.user, ThreadUse.of(remote.operation)) as limiter:
                 if remote.operation.asynchronous:
                     request = remote.parameters.request(arguments)
@@ -198,16 +198,11 @@ class Calls:
     def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
         if not user or user == caller.user:
             return caller
-        _, verb, _ = operation.permission.split(":")
-        if not caller.may(f"memory:{verb}:global"):
-            raise Forbidden(
-                f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
-                f"{caller.signature} does not have; the operator of picomem can grant it.",
-                permission=f"memory:{verb}:global",
-            )
-        verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
-        permissions = {f"memory:{verb}:{reach}" for verb in verbs for reach in ("session", "user")}
-        return Caller(user, caller.signature, frozenset(permissions))
+        if PURGE in operation.permissions:
+            raise Forbidden(f"Nobody erases what another user has; ask with a token of {user[:64]}.", permission=PURGE)
+        for permission in operation.permissions:
+            caller.require(global_permission(permission), f"{operation.name} for {user[:64]}")
+        return caller_for(caller, user)
 
     def _called(
         self, remote: RemoteOperation, engine: Engine, arguments: Mapping[str, Any], progress: ToldProgress | None
@@ -266,6 +261,19 @@ class Calls:
             )
         if int(until) <= engine.now():
             raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
+
+
+def global_permission(permission: str) -> str:
+    """The permission that stands for another one where the memory is another user's."""
+    _, verb, _ = permission.split(":")
+    return f"memory:{verb}:global"
+
+
+def caller_for(caller: Caller, user: str) -> Caller:
+    """The caller who acts on another user's memory, with what the global permissions allow there."""
+    verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
+    permissions = {f"memory:{verb}:{reach}" for verb in verbs for reach in ("session", "user")}
+    return Caller(user, caller.signature, frozenset(permissions))
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:

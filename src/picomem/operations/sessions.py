@@ -288,6 +288,7 @@ OPERATIONS = (
         present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example='picomem rename-session 01a20090-6145 "Moving house"',
         idempotent=True,
         chat_commands=(
@@ -312,6 +313,7 @@ OPERATIONS = (
             f"Session {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
         ),
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example="picomem archive-session 01a20090-6145",
         idempotent=True,
         chat_commands=(
@@ -332,6 +334,7 @@ OPERATIONS = (
         present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example="picomem fork-session 01a20090-6145 12",
         chat_commands=(
             ChatCommand(
