@@ -26,7 +26,7 @@ from typing import Any, Protocol
 import anyio
 
 from picomem.errors import PicomemError, TooLarge, TooManyRequests, TooSlow
-from picomem.gateway.error_replies import http_error, remote_sentence, retry_headers
+from picomem.gateway.error_replies import error_headers, http_error, remote_sentence
 from picomem.gateway.request_rates import RequestRates
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
@@ -195,7 +195,7 @@ class Guard:
         try:
             self._rates.count(caller) if caller else self._rates.count_stranger(scope)
         except TooManyRequests as error:
-            return error.status, error.code, str(error), retry_headers(error)
+            return error.status, error.code, str(error), error_headers(error)
         return None
 
     def _unknown(

@@ -24,7 +24,7 @@ from anyio import to_thread
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
@@ -41,7 +41,7 @@ from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
-from picomem.gateway.request_log import PAGE, RequestLog
+from picomem.gateway.request_log import GONE, PAGE, RequestLog
 from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_address import PROOF, ServerAddress
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
@@ -137,7 +137,12 @@ def application(
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={PicomemError: _on_error, HTTPException: on_http_error, Exception: on_fault},
+        exception_handlers={
+            PicomemError: _on_error,
+            ClientDisconnect: _on_disconnect,
+            HTTPException: on_http_error,
+            Exception: on_fault,
+        },
     )
     guard = Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, rates=rates, pages=pages)
     return notes.around(guard)
@@ -214,6 +219,11 @@ def _look(runtime: Runtime) -> None:
 async def _on_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, PicomemError)
     return operation_error(error)
+
+
+async def _on_disconnect(_request: Request, _error: Exception) -> Response:
+    """The client hung up before its request was whole. Nobody reads the answer; its status is for the log."""
+    return Response(status_code=GONE)
 
 
 def _http_error(error: HTTPException) -> Response:

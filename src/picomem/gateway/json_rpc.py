@@ -33,15 +33,13 @@ from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from picomem.engine.authorization import last_change
-from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooManyRequests
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, ServerEnding, StoreError, TooManyRequests
 from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_log import server_logger
-from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
-from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
 from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
@@ -284,7 +282,8 @@ class _Socket:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
         if self._ending.is_begun:
-            return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
+            error = ServerEnding()
+            return _failure(request_id, FAILED, str(error), error_value(error))
         try:
             async with self._looking_up:  # in turn, so that requests stay in the order in which they came
                 await self.look_up_caller()

@@ -14,8 +14,10 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken as McpToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
 
 from picomem.engine.engine import Engine
+from picomem.gateway.guard import Message, ReceiveMessage
 from picomem.gateway.mcp import build_server
 from picomem.gateway.thread_limits import ThreadLimits
 from picomem.operations.operation import Operation
@@ -47,8 +49,21 @@ class McpOverHttp:
         caller: Caller = scope["state"]["caller"]
         token = McpToken(token="", client_id=caller.signature, scopes=sorted(caller.permissions), subject=caller.user)
         scope["user"] = AuthenticatedUser(token)
+        if scope["method"] == "POST":
+            # The SDK would log a client that hangs up in the middle of its body as a mistake.
+            receive = _again(await Request(scope, receive).body(), receive)
         await self._manager.asgi_app(scope, receive, send)
 
     def _engine_of(self, context: ServerRequestContext[Any]) -> Engine:
         assert context.request is not None
         return self._runtime.engine(context.request.state.caller)
+
+
+def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:
+    """The messages of a request whose body has been read."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received

@@ -19,7 +19,7 @@ from picomem.records.ids import new_id
 
 REQUEST_HEADER = b"picomem-request"
 PAGE = "page"  # as which every address of the web page is counted
-_GONE = 499  # the client went before it was answered
+GONE = 499  # the client went before it was answered
 _FAULT = 500
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ROUTES = frozenset(
@@ -83,13 +83,13 @@ class RequestLog:
                     self._metrics.socket_closed()
                 is_socket = scope["type"] == "websocket"
                 counted = PAGE if self._is_page(route) else _last_part(route)
-                self._metrics.count(counted, status or _GONE, None if is_socket else seconds)
+                self._metrics.count(counted, status or GONE, None if is_socket else seconds)
                 caller, method = state.get("caller"), scope.get("method", "GET")
                 self._log.info(
                     "socket" if is_socket else "request",
                     method=method if method in _METHODS else OTHER,
                     route=route,
-                    status=status or _GONE,
+                    status=status or GONE,
                     ms=_milliseconds(seconds),
                     user=self._label(caller.user) if caller else "",
                 )
