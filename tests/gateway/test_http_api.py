@@ -16,6 +16,7 @@ import anyio
 import httpx2
 import jsonschema
 import pytest
+from tests.forked_program import program
 
 from picomem import open as open_memory
 from picomem.app import operations
@@ -29,7 +30,7 @@ from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential
 from picomem.runtime import Runtime
 
-from .serving import TIMEOUT, Served, made_token, picomem, serving, token
+from .serving import TIMEOUT, Served, environment, made_token, picomem, serving, token
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -301,6 +302,57 @@ def test_a_name_with_a_port_is_that_of_a_page_on_that_port() -> None:
     assert {"http://nas.example:9000", "https://nas.example:9000", "http://[fd00::1]:9000"} <= set(origins)
     assert {f"http://memory.example:{port}", "https://memory.example"} <= set(origins)
     assert not {"http://memory.example", "http://nas.example", "https://nas.example"} & set(origins)
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("memory.example:443", "https://memory.example"),
+        ("memory.example:80", "http://memory.example"),
+        ("memory.example", "https://memory.example"),
+        ("memory.example:9000", "http://memory.example:9000"),
+        ("[fd00::1]:443", "https://[fd00::1]"),
+    ],
+)
+def test_a_usual_port_in_hosts_is_left_out_as_browsers_do(tmp_path: Path, host: str, origin: str) -> None:
+    called = origin.partition("://")[2]
+    with serving(tmp_path / "memory.db", "--no-watch", PICOMEM_SERVER_HOSTS=f"other.example, {host}") as running:
+        for asked, status in ((origin, 401), ("https://other.example", 401), ("http://other.example", 403)):
+            headers = {"Host": called if asked == origin else "other.example", "Origin": asked}
+            with running.client("", **headers) as client:
+                assert client.get("/").status_code == status, asked
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize(
+    ("host", "meant"),
+    [
+        ("https://memory.example/", "memory.example"),
+        ("https://memory.example:9000", "memory.example:9000"),
+        ("memory.example/picomem", "memory.example"),
+        ("*", "memory.example.org"),
+        ("*.example.org", "memory.example.org"),
+        ("fd00::1", "[fd00::1]"),
+        ("münchen.example", "xn--mnchen-3ya.example"),
+        ("", "memory.example.org"),
+        ("9000", "memory.example.org"),
+        ("memory.example:", "memory.example.org"),
+    ],
+)
+def test_a_value_of_hosts_that_never_matches_is_refused_with_what_to_write(
+    tmp_path: Path, host: str, meant: str
+) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(f"[server]\nhosts = [{json.dumps(host)}]\n", "utf-8")
+    code, _, err = program().run(
+        ["--db", str(tmp_path / "memory.db"), "serve", "--port", "0"],
+        stdin=b"",
+        cwd=tmp_path,
+        env={**environment(tmp_path / "memory.db"), "PICOMEM_CONFIG": str(settings)},
+        timeout=TIMEOUT,
+    )
+    assert (code, f"write the name alone, such as “{meant}”" in err.decode()) == (2, True), err.decode()
 
 
 def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:
