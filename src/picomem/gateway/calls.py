@@ -36,7 +36,8 @@ from picomem.operations.command_rewriting import for_remote_callers, result_for_
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
-from picomem.records.caller import PURGE, Caller
+from picomem.records.caller import GLOBAL, PURGE, READ_EVERYONE, Caller
+from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
 
@@ -183,6 +184,17 @@ class Calls:
             return name
         self._acting(caller, name, remote.operation)
         return await to_thread.run_sync(self.runtime.user_named, name, limiter=self.places.lookups)
+
+    async def caller_as(self, caller: Caller, name: str) -> Caller:
+        """The caller of operations that are not known yet, on the memory of the user whom a caller names; empty for
+        their own. Raises Forbidden for a caller who may name nobody else; NotFound and InvalidInput."""
+        if not name or name == caller.user:
+            return caller
+        if not any(caller.may(permission) for permission in GLOBAL):
+            caller.require(READ_EVERYONE, f"memory of {name[:64]}")
+        if named_by_channel(name) is not None:
+            name = await to_thread.run_sync(self.runtime.user_named, name, limiter=self.places.lookups)
+        return caller_for(caller, Scope(name).user)
 
     def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
         """The engine on which a caller may run an operation. Raises Forbidden, before anything is said about the

@@ -80,8 +80,7 @@ def application(
     rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime, rates)
-    offered = [remote.operation for remote in calls.operations.values()]
-    mcp = McpOverHttp(runtime, offered, calls.places, limits.body)
+    mcp = McpOverHttp(calls, limits.body)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)

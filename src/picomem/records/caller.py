@@ -10,7 +10,8 @@ from picomem.records.scope import LOCAL_USER
 
 OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
 PURGE = "memory:purge:user"
-GLOBAL = frozenset({"memory:read:global", "memory:write:global"})
+READ_EVERYONE = "memory:read:global"
+GLOBAL = frozenset({READ_EVERYONE, "memory:write:global"})
 METRICS = "server:read:metrics"
 GRANTABLE = GLOBAL | {METRICS}
 TOKEN_SIGNATURE = "api:"  # begins the name of a caller who shows a token
