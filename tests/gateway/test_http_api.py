@@ -508,3 +508,20 @@ def test_a_body_that_is_too_large_or_too_slow_is_refused_on_every_address(engine
 
     assert anyio.run(answered, [b"x" * 600, b"x" * 600]) == (413, "too_large", b"close")
     assert anyio.run(answered, [b"{"]) == (408, "too_slow", b"close")
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "status", "code"),
+    [
+        ("embed", {"afresh": "perhaps"}, 400, "invalid_input"),
+        ("chat", {"message": "Hello"}, 400, "invalid_input"),
+        ("forget", {"name": "nobody_has_this"}, 404, "not_found"),
+        ("embed", {}, 403, "forbidden"),
+    ],
+)
+def test_a_refusal_before_the_first_event_has_its_status(
+    served: Served, anns: str, operation: str, arguments: dict[str, Any], status: int, code: str
+) -> None:
+    shown = token(served.db, "--user", "ann", "--scope", "memory:read:user") if status == 403 else anns
+    answer = served.post(shown, operation, arguments, Accept="text/event-stream")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

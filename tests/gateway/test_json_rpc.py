@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -298,6 +299,45 @@ def test_a_turn_that_is_cancelled_keeps_what_was_said_in_the_sockets_session(
         assert texts == ["When?", "The ferry leaves at", "When really?", "At seven."]
 
     talk(chatting, otto, conversation)
+
+
+@pytest.mark.parametrize("asks", ["socket", "http"])
+@pytest.mark.parametrize(
+    ("scopes", "settings", "message", "problem"),
+    [
+        ((), {}, "When?", "No model is set"),
+        (("memory:write:session", "memory:read:session"), {"model": True}, "When?", "memory:read:user"),
+        (("memory:read:session", "memory:read:user"), {"model": True}, "When?", "memory:write:session"),
+        ((), {"model": True}, " ", "The message is empty"),
+        ((), {"PICOMEM_MODEL_PROVIDER": "nobody", "PICOMEM_MODEL_MODEL": "none"}, "When?", "nobody"),
+    ],
+    ids=["no model", "may not read", "may not write", "empty", "unknown provider"],
+)
+def test_a_chat_that_is_refused_leaves_no_conversation_behind(
+    tmp_path: Path,
+    model: ModelServer,
+    asks: str,
+    scopes: tuple[str, ...],
+    settings: dict[str, Any],
+    message: str,
+    problem: str,
+) -> None:
+    env = {**settings}
+    if env.pop("model", False):
+        env |= model.env
+    db = tmp_path / "memory.db"
+    shown = token(db, "--user", "ann", *(part for scope in scopes for part in ("--scope", scope)))
+
+    async def conversation(client: ClientConnection) -> str:
+        return (await _asked(client, _request("chat", message=message)))["error"]["message"]
+
+    with serving(db, "--no-watch", **env) as running:
+        if asks == "socket":
+            assert problem in talk(running, shown, conversation)
+        else:
+            assert problem in running.post(shown, "chat", {"message": message}).json()["error"]["message"]
+        sessions = json.loads(picomem(db, "sessions", "--user", "ann", "--json").stdout)["sessions"]
+    assert sessions == []
 
 
 def test_events_of_a_turn_bear_the_id_of_their_request(chatting: Served, model: ModelServer) -> None:

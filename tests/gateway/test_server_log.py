@@ -14,7 +14,7 @@ import pytest
 from websockets.sync.client import connect
 
 from .raw_requests import connected, head, received
-from .serving import TIMEOUT, Served, serving, token
+from .serving import TIMEOUT, Served, picomem, serving, token
 from .test_mcp_over_http import talk
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -175,3 +175,20 @@ def test_a_client_that_hangs_up_in_the_middle_of_a_body_is_no_fault_of_the_serve
         lines = [json.loads(line) for line in running.whole_log().splitlines()]
     assert [line for line in lines if line["level"] != "info"] == []
     assert [line["status"] for line in lines] == [499, 413]
+
+
+def test_every_address_of_the_server_is_logged_and_counted_under_its_name(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    assert picomem(db, "grant", "server:read:metrics", "--user", "ann").returncode == 0
+    shown = token(db, "--user", "ann", "--scope", "server:read:metrics")
+    with serving(db, "--no-watch") as running:
+        with running.client(shown) as client:
+            for path in ("/proof?challenge=x", "/channels/whatsapp/main", "/channels/whatsapp/x", "/v1/models/picobot"):
+                client.get(path)
+            client.get("/nowhere")
+            metrics = client.get("/metrics").text
+        lines = [json.loads(line) for line in running.whole_log().splitlines()]
+    routes = ["/proof", "/channels/whatsapp", "/channels/whatsapp", "/v1/models", "other", "/metrics"]
+    assert [line["route"] for line in lines] == routes
+    for name, count in (("proof", 1), ("whatsapp", 2), ("models", 1), ("other", 1)):
+        assert f'picomem_request_seconds_count{{operation="{name}"}} {count}.0' in metrics, name

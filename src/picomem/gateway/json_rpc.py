@@ -8,8 +8,8 @@ A request's `params` are the operation's arguments by name. While it runs, the s
     server.ending   {}                                  no request is taken any more; the socket closes with code 1012
                                                         when those that run are answered
 
-A chat turn without a `session` goes on with the socket's own, which begins with the first turn; such turns run one
-after another.
+A chat turn without a `session` goes on with the socket's own, which begins with the first turn (the event
+`session_begun`); such turns run one after another.
 
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
@@ -32,6 +32,7 @@ from anyio import CancelScope, to_thread
 from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from picomem.agent.events import SessionBegun
 from picomem.engine.authorization import last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, ServerEnding, StoreError, TooManyRequests
 from picomem.gateway.calls import Calls
@@ -43,7 +44,6 @@ from picomem.gateway.server_log import server_logger
 from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
-from picomem.operations.sessions import BEGIN_SESSION
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
@@ -326,17 +326,9 @@ class _Socket:
             return await self._calls.call(self._caller, name, arguments, user=user)
         if operation.converses and not arguments.get("session"):
             async with self._talking:
-                arguments["session"] = await self._own_session(user)
-                return await self._told_result(operation, arguments, user, request_id)
+                own = {"session": self._sessions.get(user, ""), "channel": Channel.WEBSOCKET.value}
+                return await self._told_result(operation, {**arguments, **own}, user, request_id)
         return await self._told_result(operation, arguments, user, request_id)
-
-    async def _own_session(self, user: str) -> str:
-        """The conversation of this socket with a user."""
-        if user not in self._sessions:
-            channel = {"channel": Channel.WEBSOCKET.value}
-            begun = await self._calls.call(self._caller, BEGIN_SESSION.name, channel, user=user)
-            self._sessions[user] = begun["session"].id
-        return self._sessions[user]
 
     async def _told_result(
         self, operation: Operation, arguments: dict[str, Any], user: str, request_id: Any
@@ -360,6 +352,8 @@ class _Socket:
                     await self.notify("progress", params)
 
         async def tell(event: Any) -> None:
+            if isinstance(event, SessionBegun):  # only where none was named
+                self._sessions[user] = event.session
             told = asdict(event)
             called = {"call": told.pop("id")} if "id" in told else {}  # `id` is the request's
             await self.notify("event", {"id": request_id, "type": types[type(event)], **called, **told})

@@ -230,19 +230,6 @@ def _message_view(message: Message) -> MessageView:
     )
 
 
-BEGIN_SESSION = Operation(
-    name="begin-session",
-    group="use",
-    request=BeginSessionRequest,
-    result=SessionResult,
-    run=begin_session,
-    present=sessions_presentations.session,
-    reply=lambda result: f"Session {result.session.id}.",
-    permission="memory:write:session",
-    example='picomem begin-session --title "Moving house"',
-    creates=True,
-)
-
 OPERATIONS = (
     Operation(
         name="sessions",
@@ -278,7 +265,18 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
     ),
-    BEGIN_SESSION,
+    Operation(
+        name="begin-session",
+        group="use",
+        request=BeginSessionRequest,
+        result=SessionResult,
+        run=begin_session,
+        present=sessions_presentations.session,
+        reply=lambda result: f"Session {result.session.id}.",
+        permission="memory:write:session",
+        example='picomem begin-session --title "Moving house"',
+        creates=True,
+    ),
     Operation(
         name="rename-session",
         group="use",
