@@ -130,7 +130,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
     try:
         return run(arguments)
     except PicomemError as error:
-        return _fail(error, "--json" in arguments, program)
+        return _fail(error, arguments, program)
     except KeyboardInterrupt:
         remark("stopped; what was done until now is kept.", program)
         return 130
@@ -145,7 +145,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
             lacking = OutOfMemory()
         else:
             raise
-        return _fail(lacking, "--json" in arguments, program)
+        return _fail(lacking, arguments, program)
 
 
 def _open_closed_streams() -> None:
@@ -176,6 +176,7 @@ def _run(arguments: list[str]) -> int:
         raise _unknown_command(name)
     parser = parser_for(name)
     chosen = parser.parse_args(arguments)
+    chosen.given = arguments
     if not name:
         parser.print_help()
         return 2 if arguments else 0
@@ -405,12 +406,15 @@ def _first_sentence(text: str) -> str:
     return text.split(": ")[0].split("; ")[0].rstrip(".") + "."
 
 
-def _fail(error: PicomemError, as_json: bool, program: str) -> int:
-    if as_json:
+def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
+    from picomem.cli.command_hints import hints_for
+
+    sentence = hints_for(arguments).shown(str(error))
+    if "--json" in arguments:
         details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
-        document = {"error": {"code": error.code, "message": str(error), **details}}
+        document = {"error": {"code": error.code, "message": sentence, **details}}
         print(escaped_json(json.dumps(document, ensure_ascii=False)))
-    remark(str(error), program)
+    remark(sentence, program)
     return error.exit_code
 
 
