@@ -13,6 +13,7 @@ from tests.cli.conftest import Picomem
 
 from picomem.operations.operation import GROUPS
 from picomem.operations.table import NAMES
+from picomem.records.caller import PERMISSIONS
 
 
 def test_words_need_no_quotes(picomem: Picomem) -> None:
@@ -155,3 +156,23 @@ def test_a_hint_shows_no_password_of_a_database(picomem: Picomem) -> None:
     done = picomem("--db", "postgresql://ann:hunter2@127.0.0.1:1/none?connect_timeout=1", "memories")
     assert done.code != 0
     assert "hunter2" not in done.out + done.err
+
+
+@pytest.mark.parametrize("arguments", [("token", "--help"), ("token", "-h"), ("help", "token"), ("token",)])
+def test_the_first_word_of_two_explains_both(picomem: Picomem, arguments: tuple[str, ...]) -> None:
+    done = picomem(*arguments)
+    assert done.code == (0 if len(arguments) == 2 else 2)
+    assert all(f"  {second} " in done.out for second in ("make", "list", "revoke"))
+    assert "  picomem token make --user ann --scope memory:read:user" in done.out
+
+
+def test_a_second_word_that_is_mistyped_is_corrected(picomem: Picomem) -> None:
+    done = picomem("token", "mak", "--user", "ann")
+    assert (done.code, "did you mean `picomem token make" in done.err) == (2, True), done.err
+
+
+def test_the_help_on_tokens_says_in_words_what_each_scope_permits(picomem: Picomem) -> None:
+    done = picomem("token", "make", "--help").out
+    told = " ".join(done[done.index("`--user` says whose") : done.index("options:")].split())
+    assert all(scope in told for scope in PERMISSIONS)
+    assert "memory:purge:user erases" in told

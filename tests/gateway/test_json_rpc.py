@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from .serving import TIMEOUT, Served, picomem, serving, token
+from .serving import TIMEOUT, Served, made_token, picomem, serving, token
+from .test_shutdown import until
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -299,6 +301,64 @@ def test_a_turn_that_is_cancelled_keeps_what_was_said_in_the_sockets_session(
         assert texts == ["When?", "The ferry leaves at", "When really?", "At seven."]
 
     talk(chatting, otto, conversation)
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize("asks", ["socket", "events", "completions", "whole"])
+def test_a_turn_ends_with_the_token_that_asked_for_it(chatting: Served, model: ModelServer, asks: str) -> None:
+    model.steps, model.asked = [Unended("The ferry leaves at")], []
+    made = made_token(chatting.db, "--user", f"quentin_{asks}")
+
+    def revoke() -> None:
+        done = picomem(chatting.db, "token", "revoke", made["id"], "--user", f"quentin_{asks}")
+        assert done.returncode == 0, done.stderr
+
+    async def conversation(client: ClientConnection) -> str:
+        await client.send(json.dumps(_request("chat", "turn", message="When?")))
+        while json.loads(await client.recv())["params"].get("text") != " at":
+            pass
+        await asyncio.to_thread(revoke)
+        return json.dumps(await _answer(client))
+
+    def streamed(path: str, asked: dict[str, Any]) -> str:
+        with (
+            chatting.client(made["token"], Accept="text/event-stream") as client,
+            client.stream("POST", path, json=asked) as answer,
+        ):
+            lines = []
+            for line in answer.iter_lines():
+                lines.append(line)
+                if " at" in line and not any("no longer" in earlier for earlier in lines):
+                    revoke()
+            return "\n".join(lines[-4:])
+
+    if asks == "socket":
+        said = talk(chatting, made["token"], conversation)
+    elif asks == "events":
+        said = streamed("/api/v1/chat", {"message": "When?"})
+    elif asks == "completions":
+        messages = [{"role": "user", "content": "When?"}]
+        said = streamed("/v1/chat/completions", {"model": "picobot", "messages": messages, "stream": True})
+    else:
+        with ThreadPoolExecutor(1) as threads:
+            answer = threads.submit(chatting.post, made["token"], "chat", {"message": "When?"})
+            until(lambda: model.asked)
+            revoke()
+            said = answer.result(TIMEOUT).text
+    assert "The token is no longer valid" in said
+
+
+def test_a_socket_on_which_nothing_happens_ends_with_its_token(served: Served) -> None:
+    async def conversation(client: ClientConnection) -> int | None:
+        assert "result" in await _asked(client, _request("memories"))
+        listed = json.loads(picomem(served.db, "token", "list", "--json", "--user", "idle").stdout)["tokens"]
+        assert picomem(served.db, "token", "revoke", listed[0]["id"], "--user", "idle").returncode == 0
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.recv()
+        return closed.value.rcvd.code if closed.value.rcvd else None
+
+    assert talk(served, token(served.db, "--user", "idle"), conversation) == 4401
 
 
 @pytest.mark.parametrize("asks", ["socket", "http"])

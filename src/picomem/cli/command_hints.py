@@ -38,8 +38,8 @@ class CommandHints:
 
     def _command(self, hint: re.Match[str]) -> str:
         command = hint[1]
-        given = [self.db if " --db" not in command else "", self.user if " --user" not in command else ""]
-        return f"`{' '.join(filter(None, ['picomem', *given, command]))}`"
+        given = [self.user if " --user" not in command else "", self.db if " --db" not in command else ""]
+        return f"`{' '.join(filter(None, ['picomem', command, *given]))}`"
 
     def _block(self, block: Block) -> Block:
         match block:

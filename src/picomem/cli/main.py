@@ -172,7 +172,13 @@ def _run(arguments: list[str]) -> int:
     if name == "help":
         arguments = in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
-    elif name and name not in NAMES and name not in _OTHERS:
+    if name in (groups := _first_words()):
+        following = command_of(arguments[arguments.index(name) + 1 :])
+        if following:
+            raise _unknown_command(f"{name} {following}")
+        print(_group_help(name, groups[name]))
+        return 0 if _asks_for_help(arguments) else 2
+    if name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
     parser = parser_for(name)
     chosen = parser.parse_args(arguments)
@@ -250,13 +256,14 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
     """`help [COMMAND]` as the arguments that ask for the same help."""
     place = arguments.index("help")
     topic = command_of(in_one_word(arguments[place + 1 :]))
-    if topic and topic not in NAMES and topic not in _OTHERS:
+    if topic and topic not in NAMES and topic not in _OTHERS and topic not in _first_words():
         raise _unknown_command(topic)
     return [topic, "--help"] if topic else ["--help"]
 
 
 def _unknown_command(name: str) -> InvalidInput:
-    remedy = did_you_mean(name, [*NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
+    two_words = [f"{first} {second}" for first, seconds in _first_words().items() for second in seconds]
+    remedy = did_you_mean(name, [*two_words, *NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
 
 
@@ -307,6 +314,19 @@ def _first_words() -> dict[str, list[str]]:
         if dash and first not in NAMES and first not in _OTHERS:
             seconds.setdefault(first, []).append(second)
     return {first: following for first, following in seconds.items() if len(following) > 1}
+
+
+def _group_help(first: str, seconds: list[str]) -> str:
+    """Describe the commands that share a first word, with an example of each."""
+    verbs = {second: operation(f"{first}-{second}") for second in seconds}
+    described = [f"  {second:<8} {_first_sentence(verb.doc)}" for second, verb in verbs.items()]
+    lines = [f"usage: picomem {first} COMMAND …", "", *described, "", "Examples:"]
+    lines += [f"  {verb.example}" for verb in verbs.values()]
+    return "\n".join([*lines, "", f"`picomem {first} {seconds[0]} --help` explains one of them."])
+
+
+def _asks_for_help(arguments: list[str]) -> bool:
+    return "--help" in arguments or "-h" in arguments
 
 
 def _commands_by_group() -> str:

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cached_property
 from typing import Any
 
+import anyio
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
@@ -40,8 +41,11 @@ from picomem.records.caller import GLOBAL, PURGE, READ_EVERYONE, Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
+from picomem.side_tasks import side_tasks
 
+TOKEN_ENDED = "The token is no longer valid; make another one, or sign in anew."
 _CODE_LASTS = 10 * MINUTE
+_LOOK_SECONDS = 1.0  # between two looks whether a token is still valid
 
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
 SessionListener = Callable[[str], Awaitable[None]]  # gets the user of whom a session of the page has ended
@@ -120,6 +124,31 @@ class Calls:
             return None
         return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
+    @asynccontextmanager
+    async def while_valid(self, caller: Caller, credential: Credential | None) -> AsyncIterator[None]:
+        """Stop the block when the token of a caller ends, or loses a permission, while it runs. Raises Forbidden then.
+
+        Without a `credential` nothing is looked up."""
+        if credential is None:
+            yield
+            return
+        is_valid = True
+
+        async def watch() -> None:
+            nonlocal is_valid
+            while is_valid:
+                await anyio.sleep(_LOOK_SECONDS)
+                with suppress(StoreError):  # the next look tries again
+                    known = await self.find_caller(credential)
+                    is_valid = known is not None and caller.permissions <= known.permissions
+            tasks.cancel_scope.cancel()
+
+        async with side_tasks() as tasks:
+            tasks.start_soon(watch)
+            yield
+        if not is_valid:
+            raise Forbidden(TOKEN_ENDED)
+
     async def is_sign_in_code(self, code: str) -> bool:
         """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
@@ -159,11 +188,12 @@ class Calls:
         user: str = "",
         progress: ToldProgress | None = None,
         tell: ToldEvent | None = None,
+        credential: Credential | None = None,
     ) -> dict[str, Any]:
         """Run an operation; its result, as `RemoteOperation.shown` has it.
 
-        `user` is another user, whom a global permission reaches. Raises what the operation raises, and
-        NotFound for an unknown one.
+        `user` is another user, whom a global permission reaches. What waits on a model stops if the `credential` ends
+        meanwhile. Raises what the operation raises, and NotFound for an unknown one.
         """
         remote = self.named(name)
         try:
@@ -171,7 +201,9 @@ class Calls:
             async with self.places.place(engine.scope.user, ThreadUse.of(remote.operation)) as limiter:
                 if remote.operation.asynchronous:
                     request = remote.parameters.request(arguments)
-                    return self._shown(remote, await remote.operation.stream(engine, request, tell, progress))
+                    async with self.while_valid(caller, credential):
+                        result = await remote.operation.stream(engine, request, tell, progress)
+                    return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
             error.args = (for_remote_callers(remote_sentence(error), self.operations),)

@@ -12,9 +12,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
-What passed has its `Caller` in `scope["state"]["caller"]`, and a socket its token in `["credential"]`, which it may
-outlive.
-No answer of ours carries a stack trace or a CORS header.
+What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which a socket or a stream may outlive, in
+`["credential"]`. No answer of ours carries a stack trace or a CORS header.
 """
 
 from __future__ import annotations
@@ -129,8 +128,8 @@ class Guard:
                     refused = (error.status, error.code, remote_sentence(error), {})
                 else:
                     refused = self._unknown(caller, scope)
+        scope.setdefault("state", {})["credential"] = credential
         if refused is None and caller is not None and scope["type"] == "websocket":
-            scope.setdefault("state", {})["credential"] = credential
             await self._socket(scope, receive, send, caller)
             return
         if refused is None:

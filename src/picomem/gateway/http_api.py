@@ -51,6 +51,7 @@ from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
+from picomem.records.access_token import Credential
 from picomem.records.caller import METRICS, Caller
 from picomem.records.session import Channel
 from picomem.runtime import Runtime
@@ -169,8 +170,8 @@ async def _answer(calls: Calls, request: Request) -> Response:
     if operation.converses:
         arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
-        return _EventResponse(calls, caller, name, arguments, user)
-    result = await calls.call(caller, name, arguments, user=user)
+        return _EventResponse(calls, request, name, arguments, user)
+    result = await calls.call(caller, name, arguments, user=user, credential=request.state.credential)
     return _ResultResponse(result, headers={"Cache-Control": "no-store"})
 
 
@@ -186,10 +187,11 @@ class _EventResponse(Response):
 
     A call that is refused before it tells anything is answered with the status of its error, like any other."""
 
-    def __init__(self, calls: Calls, caller: Caller, name: str, arguments: Mapping[str, Any], user: str) -> None:
+    def __init__(self, calls: Calls, request: Request, name: str, arguments: Mapping[str, Any], user: str) -> None:
         super().__init__()
         self._calls = calls
-        self._caller = caller
+        self._caller: Caller = request.state.caller
+        self._credential: Credential = request.state.credential
         self._name = name
         self._arguments = arguments
         self._user = user
@@ -221,7 +223,13 @@ class _EventResponse(Response):
         async with writer:
             try:
                 result = await self._calls.call(
-                    self._caller, self._name, self._arguments, user=self._user, progress=progress, tell=tell
+                    self._caller,
+                    self._name,
+                    self._arguments,
+                    user=self._user,
+                    progress=progress,
+                    tell=tell,
+                    credential=self._credential,
                 )
             except PicomemError as error:
                 await writer.send(error)

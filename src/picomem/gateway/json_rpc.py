@@ -25,6 +25,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from typing import Any
 
 import anyio
@@ -35,7 +36,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.agent.events import SessionBegun
 from picomem.engine.authorization import last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, ServerEnding, StoreError, TooManyRequests
-from picomem.gateway.calls import Calls
+from picomem.gateway.calls import TOKEN_ENDED, Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
@@ -53,6 +54,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700,
 PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
+_LOOKS_BETWEEN_TOKENS = 10  # after so many, a socket on which nothing happens is closed if its token has ended
 _SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
@@ -124,8 +126,11 @@ class RpcServer:
                 await socket.look_up_caller()
 
     async def _watch(self) -> None:
-        while True:
+        for looks in count(1):
             await anyio.sleep(_LOOK_SECONDS)
+            if looks % _LOOKS_BETWEEN_TOKENS == 0:
+                for user in list(self._sockets):
+                    await self._close_signed_out(user)
             self._seen = {user: change for user, change in self._seen.items() if user in self._sockets}
             for user in list(self._sockets):
                 try:
@@ -194,7 +199,7 @@ class _Socket:
         caller = await self._calls.find_caller(self._credential)
         if caller is None:
             await self._close(_SIGNED_OUT)
-            raise Forbidden("The token is no longer valid; make another one, or sign in anew.")
+            raise Forbidden(TOKEN_ENDED)
         self._caller = caller
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
@@ -361,7 +366,13 @@ class _Socket:
         async with side_tasks() as tasks:
             tasks.start_soon(tell_progress)
             return await self._calls.call(
-                self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
+                self._caller,
+                operation.name,
+                arguments,
+                user=user,
+                progress=progress,
+                tell=tell if types else None,
+                credential=self._credential,
             )
         return {}  # only a task that ends the block leads here, and there is none
 
