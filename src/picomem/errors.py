@@ -39,7 +39,7 @@ from collections.abc import Iterable
 
 
 class PicomemError(Exception):
-    """picomem could not do that."""
+    """picomem could not do that; the message says why."""
 
     code = "error"
     exit_code = 1
@@ -51,7 +51,7 @@ class PicomemError(Exception):
 
 
 class InvalidInput(PicomemError):
-    """The request is not valid."""
+    """The request is not valid; mend what the message names."""
 
     code = "invalid_input"
     exit_code = 2
@@ -85,7 +85,7 @@ class TooSlow(InvalidInput):
 
 
 class NotFound(PicomemError):
-    """There is nothing under that name."""
+    """There is nothing under that name; look at the list for the right one."""
 
     code = "not_found"
     exit_code = 3
@@ -115,7 +115,7 @@ class Forbidden(PicomemError):
 
 
 class Refused(PicomemError):
-    """The write gate refused to store that."""
+    """The write gate refused to store that; word it as a lasting statement of one's own."""
 
     code = "refused"
     exit_code = 4
@@ -139,7 +139,7 @@ class EmbedderFailed(PicomemError):
 
 
 class GeneratorFailed(PicomemError):
-    """The text model gave no usable answer; the conversation stays as it is."""
+    """The text model gave no usable answer; the conversation stays as it is. Try again, or choose another model."""
 
     code = "generator_failed"
     exit_code = 8
@@ -147,13 +147,13 @@ class GeneratorFailed(PicomemError):
 
 
 class OutputFailed(PicomemError):
-    """The result could not be written to stdout."""
+    """The result could not be written to stdout; free space there and look at what was done."""
 
     code = "output_failed"
 
 
 class Unsupported(PicomemError):
-    """This kind of database cannot do that."""
+    """This kind of database cannot do that; use a store of the other kind."""
 
     code = "unsupported"
     exit_code = 10
@@ -161,7 +161,7 @@ class Unsupported(PicomemError):
 
 
 class StoreError(PicomemError):
-    """The database could not do that."""
+    """The database could not do that; try again, and look at it with `picomem doctor`."""
 
     code = "store_error"
     exit_code = 6
@@ -169,7 +169,7 @@ class StoreError(PicomemError):
 
 
 class NoStore(StoreError):
-    """There is no store yet."""
+    """There is no store yet; what stores something first makes one."""
 
     code = "no_store"
     exit_code = NotFound.exit_code
@@ -177,7 +177,7 @@ class NoStore(StoreError):
 
 
 class NotADatabase(StoreError):
-    """The file is not a picomem database."""
+    """The file is not a picomem database; name another, or restore a backup."""
 
     code = "not_a_database"
 
@@ -189,7 +189,7 @@ class NewerSchema(StoreError):
 
 
 class ReadOnly(StoreError):
-    """The database cannot be written here; recall works, changes do not."""
+    """The database cannot be written here; recall works, changes need the right to write the file and its folder."""
 
     code = "read_only"
 
@@ -239,15 +239,15 @@ class Corrupt(StoreError):
 
 # What the server says besides, by code: the status, 0 where there is none of its own, and the meaning.
 SERVER_CODES = {
-    "bad_request": (400, "That is no request of HTTP."),
-    "unauthorized": (401, "No valid token was sent."),
+    "bad_request": (400, "That is no request of HTTP; over TLS, ask the proxy in front of the server."),
+    "unauthorized": (401, "No valid token was sent; `picomem token make` makes one."),
     "foreign_origin": (403, "A page of another site asks; name a proxy in `hosts` of `[server]`."),
-    "wrong_method": (405, "The address takes another method."),
-    "not_json": (415, "The body is not sent as `application/json`."),
+    "wrong_method": (405, "The address takes another method; the header `Allow` names it."),
+    "not_json": (415, "The body is not sent as `application/json`; send that as its `Content-Type`."),
     "wrong_host": (421, "The server does not go by that name; add it to `hosts` of `[server]`."),
-    "too_many_sockets": (429, "The token has too many web sockets open."),
+    "too_many_sockets": (429, "The token has too many web sockets open; close one."),
     "fault": (500, "The server made a mistake, which its log tells."),
-    "cancelled": (0, "JSON-RPC: the request was cancelled."),
+    "cancelled": (0, "JSON-RPC: the request was cancelled; send it again if it is still wanted."),
 }
 
 

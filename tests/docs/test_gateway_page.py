@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
+import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -13,20 +16,20 @@ import anyio
 import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
+from tests.databases import open_memory
 from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
 import picomem
 from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
-from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES
-from picomem.gateway.mcp import build_server
 from picomem.jobs import OF_A_USER
 from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
 from picomem.jobs.schedule import Done, ended, may_begin
+from picomem.paths import data_dir
 from picomem.settings import load
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
@@ -65,18 +68,26 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out == "Noted.\nGreen tea."
 
 
-def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(engine: Engine, tmp_path: Path) -> None:
-    settings = tmp_path / "config.toml"
+@pytest.mark.sqlite_file("the example runs on the store of a new home")
+def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (table,) = re.findall(r"^    (\[mcp\]\n    .+\n)", PAGE, re.MULTILINE)
-    settings.write_text(table, "utf-8")
-    server = build_server(engine, facades=load({}, settings).mcp.facades)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for name in ("PICOMEM_DATA_DIR", "PICOMEM_CONFIG", "PICOMEM_DB", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    folder = data_dir()
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(f"{textwrap.dedent(table)}\n[recall]\nembedder = 'none'\n", "utf-8")
     code = compile(_python("create_entities"), "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
     async def run() -> None:
-        await eval(code, {"server": server})
+        await eval(code, {})
 
     anyio.run(run)
-    assert engine.files().paths() == ["boat.md"]
+    with open_memory(folder / "picomem.db", embedder="none") as memory:
+        assert memory.files().paths() == ["boat.md"]
     known = re.findall(r"`(\w+)`", PAGE[PAGE.index("the nine tools of MCP's") : PAGE.index("`anthropic-memory` adds")])
     assert known == [tool.name for tool in tools_of_facades(["server-memory"])]
 
@@ -178,3 +189,50 @@ def test_each_command_of_the_page_about_jobs_works(db: Path) -> None:
     assert [done.returncode for done in said] == [0, 0, 0], said
     states = ("done, last run ended", "cancelled, not begun again before", "waiting")
     assert [state in done.stdout for state, done in zip(states, said, strict=True)] == [True, True, True], said
+
+
+def test_the_page_installs_the_files_that_are_there_and_reads_secrets_from_where_it_puts_them() -> None:
+    deploy = Path(__file__).parents[2] / "deploy"
+    (copied,) = re.findall(r"^    cp (deploy/.*) /etc/systemd/system/$", PAGE, re.MULTILINE)
+    assert all((deploy.parent / name).is_file() for name in copied.split())
+    units = re.findall(r"^    systemctl (?:enable --now|start) (\S+)$", PAGE, re.MULTILINE)
+    assert {Path(name).name for name in copied.split()} == set(units)
+    (folder,) = re.findall(r"^    ls (/var/lib/\S+)$", PAGE, re.MULTILINE)
+    assert f"picomem backup {folder}\n" in (deploy / "picomem-backup.service").read_text("utf-8")
+    (secrets,) = re.findall(r"^    EnvironmentFile=(\S+)$", PAGE, re.MULTILINE)
+    assert f"install -m 600 /dev/null {secrets}\n" in PAGE
+    variables = dict.fromkeys(re.findall(r"`(PICOMEM_\w+)=…`", PAGE), "7")
+    assert len(variables) == 2
+    settings = load(variables, None)
+    assert (settings.model.key, settings.whatsapp.app_secret) == ("7", "7")
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_a_colleague_signs_in_behind_the_proxy_with_the_part_of_the_link_that_is_sent(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    (line,) = re.findall(r"`picomem (open --no-browser --user ann)`", PAGE)
+    assert "https://memory.example.org/sign-in" in PAGE
+    host = "memory.example.org"
+    with serving(db, "--no-watch", PICOMEM_SERVER_HOSTS=host) as running:
+        running.post(token(db, "--user", "ann"), "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
+        link = command(db, *shlex.split(line)).stdout.strip()
+        code = link.partition("#")[2]
+        headers = {"Host": host, "Origin": f"https://{host}", "Accept": "text/html"}
+        with running.client("", **headers) as client:
+            assert client.post("/sign-in", data={"code": code}).status_code == 303
+            # A proxy takes the cookie over TLS; the client of this test has none.
+            cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
+            assert "ferry" in client.get("/memories", headers={"Cookie": cookies}).text
+            assert client.post("/sign-in", data={"code": code}).status_code == 403
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_a_server_reads_its_settings_when_it_starts_and_the_store_at_each_request(tmp_path: Path) -> None:
+    db, settings = tmp_path / "memory.db", tmp_path / "config.toml"
+    settings.write_text("[server]\n", "utf-8")
+    anns = token(db, "--user", "ann")
+    for expected in (421, 200):
+        with serving(db, "--no-watch", PICOMEM_CONFIG=str(settings)) as running:
+            settings.write_text(_settings(PAGE), "utf-8")
+            assert running.post(anns, "status", {}, Host="memory.example.org").status_code == expected
+            assert running.post(token(db, "--user", "bob"), "status").status_code == 200

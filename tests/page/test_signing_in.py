@@ -392,7 +392,7 @@ def test_a_link_goes_to_a_terminal_and_into_no_log(tmp_path: Path) -> None:
     try:
         printed = [process.stdout.readline().decode() for _ in range(3)]
         assert printed[0].startswith("picomem serves on http://127.0.0.1:")
-        assert "`picomem open --no-browser` prints a link" in printed[1]
+        assert f"`picomem open --no-browser --db {db}` prints a link" in printed[1]
         assert "pico_" not in "".join(printed)
         assert "/sign-in#pico_" in picomem(db, "open", "--no-browser").stdout
         reading, terminal = os.openpty()

@@ -52,7 +52,9 @@ class GuardedConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn calls it
-        self._refuse(400, "bad_request", "That is no request of HTTP/1.1.")
+        self._refuse(
+            400, "bad_request", "That is no request of HTTP/1.1; over TLS, ask the proxy in front of the server."
+        )
 
     def _await_head(self) -> None:
         """From the first byte of a head, or from the beginning, until the head is whole; further bytes gain no time."""
@@ -66,7 +68,9 @@ class GuardedConnection(H11Protocol):
 
     def _give_up(self) -> None:
         self._head_timer = None
-        self._refuse(408, "too_slow", f"The head of a request is whole within {self._limits.head_seconds:.0f} s.")
+        self._refuse(
+            408, "too_slow", f"The head of a request is whole within {self._limits.head_seconds:.0f} s; send it again."
+        )
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         if self.transport.is_closing():

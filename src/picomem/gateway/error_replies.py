@@ -13,7 +13,10 @@ from picomem.errors import PicomemError, ServerEnding, StoreError, TooLarge, Too
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
 _RESTART_SECONDS = 5  # in which another server has usually taken over
-FAULT_SENTENCE = "The server made a mistake, which its log tells; nothing is known to be lost."
+FAULT_SENTENCE = (
+    "The server made a mistake; nothing is known to be lost. Try again; the server's log tells of it beside the number "
+    "in the header Picomem-Request."
+)
 
 
 def error_value(error: PicomemError) -> dict[str, Any]:

@@ -185,7 +185,7 @@ class Guard:
             )
         is_of_other_site = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if is_of_other_site and not _leads_to_sign_in(scope, headers):
-            return 403, "foreign_origin", "Pages of other sites may not ask.", {}
+            return 403, "foreign_origin", "Pages of other sites may not ask; open the page at its own address.", {}
         return None
 
     def _too_often(
@@ -211,7 +211,7 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) <= self._limits.body:
             return None
-        return 413, "too_large", f"A request has at most {self._limits.body:,} bytes.", {}
+        return 413, "too_large", _too_large_sentence(self._limits.body), {}
 
     def _bounded(self, receive: ReceiveMessage) -> ReceiveMessage:
         """A body that grows beyond its bound, or does not come, ends as if the client had gone."""
@@ -228,9 +228,9 @@ class Guard:
                 seen += len(message.get("body", b""))
                 is_whole = not message.get("more_body", False)
                 if seen > self._limits.body:
-                    raise TooLarge(f"A request has at most {self._limits.body:,} bytes.")
+                    raise TooLarge(_too_large_sentence(self._limits.body))
                 return message
-            raise TooSlow(f"A request is whole within {self._limits.body_seconds:.0f} s.")
+            raise TooSlow(f"A request is whole within {self._limits.body_seconds:.0f} s; send it again.")
 
         return bounded
 
@@ -239,7 +239,7 @@ class Guard:
     ) -> None:
         name = caller.signature
         if self._sockets.get(name, 0) >= self._limits.sockets:
-            message = f"A token has at most {self._limits.sockets} sockets at once."
+            message = f"A token has at most {self._limits.sockets} sockets at once; close one."
             await refuse(scope, receive, send, 429, "too_many_sockets", message, {})
             return
         self._sockets[name] = self._sockets.get(name, 0) + 1
@@ -255,6 +255,10 @@ class Guard:
 def host_name(host: str) -> str:
     """The name in a header `Host`, without the port."""
     return host if host.endswith("]") else host.rsplit(":", 1)[0]
+
+
+def _too_large_sentence(most: int) -> str:
+    return f"A request has at most {most:,} bytes; send it in several."
 
 
 def _is_published(origin: str, host: str) -> bool:

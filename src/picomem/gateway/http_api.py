@@ -101,7 +101,7 @@ def application(
 
     async def prove(request: Request) -> Response:
         if address is None:
-            raise NotFound("No file says where this server is.")
+            raise NotFound("No file says where this server is; `picomem serve` writes one when it starts.")
         return JSONResponse({"proof": address.proof(request.query_params.get("challenge", ""))})
 
     async def measure(request: Request) -> Response:
@@ -132,7 +132,12 @@ def application(
     async def on_http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if wants_page(request.headers):
-            return pages.refusal(request.scope, error.status_code, "There is no such page.", error.headers or {})
+            return pages.refusal(
+                request.scope,
+                error.status_code,
+                "There is no such page; the first page leads to all of them.",
+                error.headers or {},
+            )
         return _http_error(error)
 
     async def on_fault(request: Request, _error: Exception) -> Response:
@@ -265,7 +270,10 @@ async def _on_disconnect(_request: Request, _error: Exception) -> Response:
 
 
 def _http_error(error: HTTPException) -> Response:
-    said = {404: "There is no such address; /api/v1/openapi.json lists what there is.", 405: "Use another method."}
+    said = {
+        404: "There is no such address; /api/v1/openapi.json lists what there is.",
+        405: "The address takes another method; the header Allow names it.",
+    }
     codes = {404: "not_found", 405: "wrong_method"}
     status = error.status_code
     return http_error(status, codes.get(status, "error"), said.get(status, error.detail), headers=error.headers)

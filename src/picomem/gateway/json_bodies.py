@@ -38,7 +38,8 @@ def parsed(body: bytes, *, of_any_kind: bool = False) -> Any:
         raise InvalidInput("The body is JSON, but no object; send the arguments as one object.")
     if not _is_sound(value, _MOST_DEPTH):
         raise InvalidInput(
-            "The JSON holds a number that is too large, or a text that is no Unicode, or is nested too deeply."
+            "The JSON holds a number that is too large, or a text that is no Unicode, or is nested too deeply; send it "
+            "without that."
         )
     return value
 

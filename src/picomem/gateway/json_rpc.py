@@ -214,7 +214,7 @@ class _Socket:
             return
         if isinstance(message, list):
             if not 0 < len(message) <= _MOST_IN_BATCH:
-                said = f"A batch has between 1 and {_MOST_IN_BATCH} requests."
+                said = f"A batch has between 1 and {_MOST_IN_BATCH} requests; send several batches."
                 await self._send(self._too_often(None) or _failure(None, INVALID_REQUEST, said))
                 return
             await self._places.acquire()
@@ -250,14 +250,18 @@ class _Socket:
         request_id = message.get("id") if isinstance(message, dict) else None
         if not isinstance(message, dict) or not _is_request(message):
             known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
-            return self._too_often(known) or _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
+            return self._too_often(known) or _failure(
+                known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request; send “jsonrpc”: “2.0”, a method and params."
+            )
         has_answer = "id" in message
         if refused := self._too_often(request_id, message["method"]):
             return refused if has_answer else None
         name = json.dumps(request_id)
         if has_answer and name in self._running:
-            return _failure(request_id, INVALID_REQUEST, "A request with this id is running.")
-        answer = _failure(request_id, FAILED, "The request was cancelled.", {"code": "cancelled"})
+            return _failure(request_id, INVALID_REQUEST, "A request with this id is running; use another id.")
+        answer = _failure(
+            request_id, FAILED, "The request was cancelled; send it again if it is still wanted.", {"code": "cancelled"}
+        )
         with CancelScope() as scope:
             if has_answer:
                 self._running[name] = scope

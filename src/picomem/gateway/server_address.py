@@ -55,7 +55,9 @@ class ServerAddress:
         """Return the answer to a challenge that only the holder of the key can compute. Raises InvalidInput for a
         challenge that nobody sends."""
         if not 0 < len(challenge) <= _LONGEST_CHALLENGE:
-            raise InvalidInput(f"A challenge has between 1 and {_LONGEST_CHALLENGE} characters.")
+            raise InvalidInput(
+                f"A challenge has between 1 and {_LONGEST_CHALLENGE} characters; send one as ?challenge=TEXT."
+            )
         return hmac.new(self.key, f"{self.url}\n{challenge}".encode(), "sha256").hexdigest()
 
 

@@ -312,7 +312,7 @@ class WebPages:
     async def _static(self, request: Request) -> Response:
         known = static_files().get(request.path_params["name"])
         if known is None:
-            raise NotFound("There is no such file of the page.")
+            raise NotFound("There is no such file of the page; load the page again.")
         # Its address has the version of all of them, so that a browser keeps none that is old.
         return Response(known[0], headers={**HEADERS, "Cache-Control": "public, max-age=86400"}, media_type=known[1])
 
@@ -334,7 +334,7 @@ def _html(
 async def _form(request: Request) -> Mapping[str, list[str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise InvalidInput("A form of the page is sent as application/x-www-form-urlencoded.")
+        raise InvalidInput("A form of the page is sent as application/x-www-form-urlencoded; use the page.")
     return _fields((await request.body()).decode("utf-8", "replace"))
 
 
@@ -342,7 +342,7 @@ def _fields(text: str) -> dict[str, list[str]]:
     try:
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="replace")
     except ValueError as error:
-        raise InvalidInput(f"A request has at most {_MOST_FIELDS:,} fields.") from error
+        raise InvalidInput(f"A request has at most {_MOST_FIELDS:,} fields; choose fewer at once.") from error
     return {name: [value.replace("\r\n", "\n") for value in values] for name, values in fields.items()}
 
 

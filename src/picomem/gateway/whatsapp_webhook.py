@@ -64,7 +64,9 @@ class WhatsAppWebhook:
         shown, expected = asked.get("hub.verify_token", ""), settings.verify_token
         is_ours = hmac.compare_digest(shown.encode("utf-8", "replace"), expected.encode())
         if asked.get("hub.mode") != "subscribe" or not expected or not is_ours:
-            raise Forbidden("The verification token is not the one of the settings (whatsapp.verify_token).")
+            raise Forbidden(
+                "The verification token is not the one of the settings; enter whatsapp.verify_token in Meta's settings."
+            )
         return PlainTextResponse(asked.get("hub.challenge", "")[:200])
 
     async def receive(self, request: Request) -> Response:
@@ -74,7 +76,9 @@ class WhatsAppWebhook:
         # Without a signature there is no reason to read the body.
         body = await request.body() if secret and signature else b""
         if not secret or not is_signed(body, signature, secret):
-            raise Forbidden("The signature is not that of the app (whatsapp.app_secret).")
+            raise Forbidden(
+                "The signature is not that of the app; set whatsapp.app_secret to the secret of the app that sends."
+            )
         payload = parsed(body)
         now = self._runtime.engine().now()
         messages = messages_in(payload, settings, self._names, now)
