@@ -70,7 +70,7 @@ class Maker:
         safe = self._redactor.redact(turn.text)
         done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
-        batch.redacted += len(safe.findings) + sum(len(action.findings) for action in done)
+        batch.redacted += len(safe.secrets) + sum(len(action.secrets) for action in done)
         turn = replace(
             turn,
             text=safe.text,
