@@ -51,8 +51,8 @@ CHANNELS = (
 _ENVELOPE = late_pattern(
     rf"(?im)^[ \t]*\[(?:{CHANNELS})\b(?=[^\]\n]{{0,300}}(?:\d{{4}}-\d\d-\d\d|\bid:|\+\d|@g\.us))[^\]\n]{{0,300}}\]"
 )
-# What is said in a group: `[Group chat] Bob: …`, `[Discord #general] Bob: …`. Only a speaker behind the bracket tells it
-# from a bracket of the person's own, unless the bracket itself says that it is a group's message.
+# What is said in a group: `[Group chat] Bob: …`, `[Discord #general] Bob: …`. Only a speaker behind the bracket tells
+# it from a bracket of the person's own, unless the bracket itself says that it is a group's message.
 _GROUP_MESSAGE = (
     r"group[ _-]?(?:chat|message|msg|conversation|thread)|群聊|群组|群組|群消息|グループ|gruppen(?:chat|nachricht)|"
     r"chat de grup[op]|discussion de groupe"
