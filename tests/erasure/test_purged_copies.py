@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,44 @@ def test_a_talk_with_picobot_that_was_purged_does_not_come_back_as_a_transcript(
     engine.purge(session=talk.id)
     engine.ingest([plain(Copy(tmp_path, 2), TALK)])
     assert ASKED not in _texts(engine)
+
+
+def _claudes_sub_agent(folder: Path, parent: Copy) -> Path:
+    file = claude_code(Copy(folder, 7), [("user", "Find out who the walnut smugglers are"), ("assistant", ANSWER)])
+    lines = file.read_text().replace(Copy(folder, 7).session, parent.session)
+    lines = "".join(f'{{"isSidechain":true,"agentId":"0a1b2c",{line[1:]}\n' for line in lines.splitlines())
+    path = folder / parent.session / "subagents" / "agent-0a1b2c.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(lines)
+    return path
+
+
+def _codexs_sub_agent(folder: Path, parent: Copy) -> Path:
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": parent.session}}}
+    return codex(Copy(folder, 8, source=spawned), [("user", "Find out who the walnut smugglers are")])
+
+
+@pytest.mark.sqlite_file("looks at the bytes of the file")
+@pytest.mark.parametrize(
+    ("write", "sub_agent"), [(claude_code, _claudes_sub_agent), (codex, _codexs_sub_agent)], ids=["claude", "codex"]
+)
+def test_a_sub_agent_of_a_purged_session_does_not_come_in(
+    write: Write, sub_agent: Callable[[Path, Copy], Path], engine: Engine, tmp_path: Path
+) -> None:
+    parent = Copy(tmp_path, 1)
+    engine.ingest([write(parent, TALK)])
+    engine.purge(session=parent.session)
+    path = sub_agent(tmp_path, parent)
+    for _ in range(2):
+        engine.ingest([path])
+        assert _texts(engine) == []
+    _assert_no_trace(engine, tmp_path, *WORDS)
+
+
+def test_a_sub_agent_of_a_session_that_was_too_old_comes_in(engine: Engine, tmp_path: Path, clock) -> None:
+    parent = Copy(tmp_path, 1)
+    engine.ingest([codex(parent, TALK)])
+    clock.now += 100 * DAY
+    engine.purge(older_than=30)
+    engine.ingest([_codexs_sub_agent(tmp_path, parent)])
+    assert _texts(engine) == ["Find out who the walnut smugglers are"]

@@ -99,6 +99,11 @@ class State:
     outside: Origin = Origin.AGENT
 
     @property
+    def is_fork(self) -> bool:
+        """Whether this session begins with a copy of another one."""
+        return COPIED_SESSION in self.marks
+
+    @property
     def copied_session(self) -> str:
         """The session of which this one says that it is a fork, or that it works for it; empty if it names none."""
         return self.marks.get(COPIED_SESSION) or self.info.parent_session

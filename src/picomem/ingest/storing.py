@@ -165,6 +165,9 @@ class Writing:
         tombstones = Tombstones(tx, self._scope)
         unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
         purged = _purged(tombstones, reading, batch, unknown)
+        if _works_for_purged(tombstones, reading):
+            purged = set(unknown)
+            tombstones.put_transcript(after.host, after.session, after.path, None)  # it may have sub-agents as well
         reading.buried |= bool(purged)  # a fork or a copy of a purged session: its title tells of that one
         if purged or tombstones.bars_title(after.title):
             reading.state.info = replace(reading.state.info, title="")
@@ -310,6 +313,12 @@ def _purged(tombstones: Tombstones, reading: ResumedTranscript, batch: Batch, un
     source = reading.state.copied_session
     is_copy = bool(source) and tombstones.touches(reading.transcript.host, source, "")
     return purged | tombstones.words(said, is_copy=is_copy)
+
+
+def _works_for_purged(tombstones: Tombstones, reading: ResumedTranscript) -> bool:
+    """Return whether a transcript is of a sub-agent of a session that a person chose to purge."""
+    parent = reading.state.info.parent_session
+    return bool(parent) and not reading.state.is_fork and tombstones.bars_what_is_new(reading.transcript.host, parent)
 
 
 def _said(piece: Piece) -> tuple[str, Micros | None]:

@@ -183,6 +183,10 @@ class Tombstones:
         tombstones = self._found([self._transcript(host, session, path), copy])
         return any(buried is None or size <= buried for buried in tombstones.values())
 
+    def bars_what_is_new(self, host: str, session: str) -> bool:
+        """Return whether a session was purged by choice, so that what is said in it later stays out as well."""
+        return None in self._found([self._transcript(host, session, "")]).values()
+
     def touches(self, host: str, session: str, path: str) -> bool:
         """Return whether something of that transcript was purged."""
         return bool(self._found([self._transcript(host, session, path)]))
