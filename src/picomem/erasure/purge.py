@@ -207,7 +207,8 @@ class _Erasing:
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
-                self.texts += [episode.preview, episode.summary, episode.key, *episode.actions.splitlines()]
+                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines())
+                self.texts += [episode.preview, episode.summary, episode.key, *done]
                 episodes.delete(self.tx, self.scope, episode)
                 memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
         for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):

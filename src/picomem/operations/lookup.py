@@ -95,7 +95,8 @@ class ShowRequest:
 @dataclass(frozen=True, slots=True)
 class TurnView:
     """A message. Of a long one `text` is the part where the words of the query stand, or else the episode's own part,
-    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words."""
+    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words.
+    `outcomes` are lines of tools, whatever `origin` says."""
 
     number: int
     role: str
@@ -105,6 +106,7 @@ class TurnView:
     marks: list[list[int]]
     earlier_lines: int
     later_lines: int
+    outcomes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
         marks=[list(mark) for mark in shown.marks],
         earlier_lines=shown.earlier_lines,
         later_lines=shown.later_lines,
+        outcomes=list(turn.outcomes),
     )
 
 
@@ -462,7 +465,8 @@ def _listed(result: MemoriesResult) -> str:
 def _told_turn(turn: TurnView) -> str:
     told = f"{fenced_role(turn.role, turn.origin)}: {fenced_turn(turn.text, turn.origin, turn.role)}"
     earlier, later = turn.earlier_lines, turn.later_lines
-    return f"{told}\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else told
+    told += f"\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else ""
+    return "\n".join([told, *(fenced(outcome, Origin.TOOL) for outcome in turn.outcomes)])
 
 
 OPERATIONS = (

@@ -10,6 +10,8 @@ from picomem.records.kinds import Origin
 
 PRIVATE, DENY = "private", "deny"  # send policies: only its own user may see a session; nobody may
 BY_PERSON, BY_HOST = "person", "host"  # who decided on a send policy
+# How the first line of an outcome begins.
+TESTS_PASSED, TESTS_FAILED, COMMAND_FAILED = "tests passed: ", "tests failed: ", "command failed: "
 HOST_SUMMARY = "compaction_"  # how the key of a timeline entry begins that a host's own summary is
 
 
@@ -77,3 +79,14 @@ class Episode:
     doc: int = 0
     created_at: Micros = 0
     actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
+    outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
+
+
+def begins_outcome(line: str) -> bool:
+    """Return whether a line of an episode's outcomes is the first of one."""
+    return line.startswith((TESTS_PASSED, TESTS_FAILED, COMMAND_FAILED))
+
+
+def is_failure(line: str) -> bool:
+    """Return whether a line of an episode's outcomes says that something failed."""
+    return line.startswith((TESTS_FAILED, COMMAND_FAILED))

@@ -217,6 +217,7 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         tokens=episode.tokens,
         actions=episode.actions,
+        outcomes=episode.outcomes,
     )
 
 
@@ -230,6 +231,7 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         summary=episode.summary,
         actions=episode.actions,
+        outcomes=episode.outcomes,
         tokens=episode.tokens,
     )
 
@@ -390,12 +392,12 @@ def latest_actions(tx: Transaction, scope: Scope, transcript_id: str) -> list[st
 
 def text_of(episode: Episode) -> str:
     """The text for full text."""
-    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
+    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions, episode.outcomes)))
 
 
 def meaning_of(episode: Episode) -> str:
-    """The text of a vector: the words, or the actions if there are no words."""
-    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
+    """The text of a vector: the words, or if there are none the actions, or what came of them."""
+    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions or episode.outcomes
 
 
 def document(episode: Episode) -> Document:
@@ -456,6 +458,7 @@ def _record(row: Row) -> Episode:
         created_at=values["created_at"],
         doc=values["doc"],
         actions=values["actions"] or "",
+        outcomes=values["outcomes"] or "",
     )
 
 

@@ -102,6 +102,7 @@ STEPS = (
     Step(("0019",), postgres=("postgres_0019",)),
     Step(("0020",)),
     Step(("0021",), added=Added("transcripts", ("policy_by",))),
+    Step(("0022",), added=Added("episodes", ("outcomes",))),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

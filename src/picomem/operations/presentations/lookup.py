@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_HANDOUTS = 5
 _MOST_ACTIONS = 3  # of an episode in the timeline
+_MOST_OUTCOMES = 2
 
 
 def memories(result: MemoriesResult) -> Presentation:
@@ -87,7 +88,8 @@ def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
         (Text(f"({plural(count, f'{where} line')}: --all)"),) if count else ()
         for where, count in (("earlier", turn.earlier_lines), ("later", turn.later_lines))
     )
-    return (*earlier, said, *later)
+    outcomes = (Text(f"→ {attributed(outcome, 'tool')}") for outcome in turn.outcomes)
+    return (*earlier, *((said,) if turn.text else ()), *later, *outcomes)
 
 
 def reasons(result: WhyResult) -> Presentation:
@@ -145,7 +147,8 @@ def versions(result: HistoryResult) -> Presentation:
 def _actions(hit: HitView) -> list[Text]:
     shown = [Text(f"· {action}", 1) for action in hit.actions[:_MOST_ACTIONS]]
     more = len(hit.actions) - len(shown)
-    return [*shown, Text(f"· and {plural(more, 'more action')}", 1)] if more else shown
+    shown += [Text(f"· and {plural(more, 'more action')}", 1)] if more else []
+    return [*shown, *(Text(f"→ {attributed(outcome, 'tool')}", 1) for outcome in hit.outcomes[:_MOST_OUTCOMES])]
 
 
 def timeline(result: TimelineResult) -> Presentation:

@@ -67,20 +67,20 @@ SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts W
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.user_id, e.actions, e.row_hash
+    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    actions, row_hash)
+    actions, outcomes, row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :actions, :row_hash)
+    :actions, :outcomes, :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
-    ended_at = :ended_at, tokens = :tokens, actions = :actions
+    ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
@@ -194,12 +194,13 @@ WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 DELETE FROM episodes WHERE user_id = :user AND id = :id
 
 -- name: rewrite_episode_preview
-UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions
+UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: like_episodes
 SELECT e.doc FROM episodes AS e
-WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\')
+WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\'
+  OR e.outcomes LIKE :pattern ESCAPE '\')
 ORDER BY e.doc DESC LIMIT :limit
 
 -- name: like_memories
