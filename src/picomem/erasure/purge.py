@@ -214,6 +214,7 @@ class _Erasing:
         for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):
             if transcript.id in self.plan.transcripts:
                 self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
+                self.texts.append(transcript.repository)
                 self.projects.add(transcript.project)
                 episodes.purge_transcript(self.tx, self.scope, transcript.id)
             elif transcript.id in self.plan.trimmed and transcript.title:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
@@ -41,11 +42,20 @@ class Transcript:
     turns: int = 0
     skipped: str = "{}"
     updated_at: Micros = 0
+    repository: str = ""  # what clones of the repository share that its folder is in (ingest/projects.py)
     abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
 
     def took_back(self, turn: int) -> bool:
         """Return whether a turn stands on a branch that the user went back from."""
         return self.abandoned != "[]" and any(first <= turn <= last for first, last in json.loads(self.abandoned))
+
+
+class KnownFolder(NamedTuple):
+    """The folder of a session, the project to which the session belongs, and its repository, empty without one."""
+
+    cwd: str
+    project: str
+    repository: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
-from picomem.records.episode import BY_PERSON, Episode, Transcript
+from picomem.records.episode import BY_PERSON, Episode, KnownFolder, Transcript
 from picomem.records.kinds import Origin, known
 from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
@@ -73,6 +73,11 @@ def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript 
 def projects(tx: Transaction, scope: Scope) -> list[str]:
     """The projects that something of the user belongs to, but for withheld sessions."""
     return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
+
+
+def known_folders(tx: Transaction, scope: Scope) -> list[KnownFolder]:
+    """The folders of the user's sessions, the first one that was read first."""
+    return [KnownFolder(*row) for row in sql(tx).all("known_folders", user=scope.user)]
 
 
 def agents(tx: Transaction, scope: Scope) -> list[str]:
@@ -497,6 +502,7 @@ def _transcript_record(row: Row) -> Transcript:
         updated_at=row[20],
         abandoned=row[21] or "[]",
         policy_by=row[23],
+        repository=row[24] or "",
     )
 
 

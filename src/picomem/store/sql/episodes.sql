@@ -1,20 +1,20 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, row_hash
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, repository, row_hash
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    abandoned, policy_by, row_hash)
+    abandoned, policy_by, repository, row_hash)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :abandoned, :policy_by, :row_hash)
+    :updated_at, :abandoned, :policy_by, :repository, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
     generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
-    updated_at = excluded.updated_at, abandoned = excluded.abandoned
+    updated_at = excluded.updated_at, abandoned = excluded.abandoned, repository = excluded.repository
 
 -- Unordered: to have them in order of their ids, SQLite reads all transcripts of the user by that order.
 -- name: transcripts_at_path
@@ -45,6 +45,11 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 
 -- name: transcripts
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
+
+-- name: known_folders
+SELECT cwd, project, coalesce(repository, '') FROM transcripts
+WHERE user_id = :user AND cwd <> '' AND project <> ''
+GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
 
 -- name: denied_transcript
 SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
