@@ -87,8 +87,8 @@ def _list_place(cursor: str) -> ListPlace | None:
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
-    query: str = option("open a long text at these words, and mark them", "")
-    all: bool = option("print a long text in full", False)
+    query: str = option("open it at these words, and mark them", "")
+    all: bool = option("print all of it, and long texts in full", False)
     around: int = option("episodes before it, and after it, to open as well", 0, least=0, most=_MOST_AROUND, tool=None)
 
 
@@ -122,7 +122,8 @@ class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
     why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
     of the event that the episode tells of. `before` and `after` are as many episodes as `around` asks for, in the order
-    of the transcript. `session` says what people are told of the session; it is empty for an agent."""
+    of the transcript. `session` says what people are told of the session; it is empty for an agent. `match` is the number
+    of the turn that holds most of the query's words, 0 where none does; `is_whole` that all of it was asked for."""
 
     episode: HitView
     happened: str
@@ -132,14 +133,17 @@ class ShowResult:
     before: list[NearbyEpisode] = field(default_factory=list)
     after: list[NearbyEpisode] = field(default_factory=list)
     session: HitSessionView | None = None
+    match: int = 0
+    is_whole: bool = False
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
     """Print the messages behind an episode from its transcript, or report that they are gone.
 
-    A long message is opened at the words of `query`.
+    A long message, and an episode of several, is opened at the words of `query`.
     """
     from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
+    from picomem.recall.excerpts import best_match
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
@@ -148,6 +152,7 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
     before, after = episodes_around(engine, episode, request.around) if request.around else ([], [])
     shown = {turn.index for turn in opened.turns}
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, [hit])
+    match = best_match(("\n".join((turn.shown, *turn.outcomes)) for turn in opened.turns), request.query)
     return ShowResult(
         hit_view(hit, is_cited=True),
         event.days(engine.zone) if event else "",
@@ -157,6 +162,8 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
         [_nearby(engine, name, request, shown) for name in before],
         [_nearby(engine, name, request, shown) for name in after],
         hit_session_view(sessions[0]) if sessions else None,
+        0 if match is None else opened.turns[match].index + 1,
+        request.all,
     )
 
 

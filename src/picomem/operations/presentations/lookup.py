@@ -68,7 +68,7 @@ def episode(result: ShowResult) -> Presentation:
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
     told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
-    turns = _turns(result.turns)
+    turns = _turns(result.turns) if result.is_whole else _turns_at(result.turns, result.match)
     if before := [turn for episode in result.before for turn in episode.turns]:
         turns = (Heading("Before it"), *_turns(before), Heading("The episode"), *turns)
     if after := [turn for episode in result.after for turn in episode.turns]:
@@ -78,7 +78,36 @@ def episode(result: ShowResult) -> Presentation:
 
 
 def _turns(turns: Sequence[TurnView]) -> tuple[Block, ...]:
-    return tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in turns)
+    return tuple(PresentedEntry(_speaker(turn), _said(turn), turn.number) for turn in turns)
+
+
+def _speaker(turn: TurnView) -> str:
+    return f"{turn.role}, {day(turn.at)}"
+
+
+def _turns_at(turns: Sequence[TurnView], match: int) -> tuple[Block, ...]:
+    """The turn that matches, between a line of the turn before it and one of the turn after it; all where none does."""
+    at = next((place for place, turn in enumerate(turns) if turn.number == match), None)
+    if at is None or len(turns) == 1:
+        return _turns(turns)
+    blocks: list[Block] = []
+    if at:
+        blocks += [Text(f"({plural(at - 1, 'earlier turn')}: --all)")] if at > 1 else []
+        blocks.append(_line_of(turns[at - 1], is_last=True))
+    blocks.append(PresentedEntry(f"{_speaker(turns[at])}  ◂ matches", _said(turns[at]), turns[at].number))
+    if later := len(turns) - at - 1:
+        blocks.append(_line_of(turns[at + 1], is_last=False))
+        blocks += [Text(f"({plural(later - 1, 'later turn')}: --all)")] if later > 1 else []
+    return tuple(blocks)
+
+
+def _line_of(turn: TurnView, *, is_last: bool) -> PresentedEntry:
+    """A turn by its last line or its first."""
+    lines = [line for line in turn.text.splitlines() if line.strip()]
+    outcomes = [f"→ {attributed(outcome, 'tool')}" for outcome in turn.outcomes]
+    shown = ([*lines, *outcomes] if is_last or not lines else lines)[-1 if is_last else 0 :][:1]
+    cut = "… " if is_last and len(lines) + len(outcomes) > 1 else ""
+    return PresentedEntry(_speaker(turn), tuple(Text(f"{cut}{line}", 1) for line in shown), turn.number)
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
