@@ -8,7 +8,7 @@ from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
@@ -45,17 +45,19 @@ class MemoriesRequest:
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
     """The most important first; `left_out` is how many more there are behind `cursor`, which is empty on the last page.
-    `warnings` says what of the page is damaged."""
+    `warnings` says what of the page is damaged. `filters` are those of the request, if they leave nothing of what is
+    remembered."""
 
     memories: list[MemoryView]
     left_out: int
     cursor: str
     warnings: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
 
 
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    from picomem.engine.upkeep import memories_page, shown, unknown_project
+    from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
     from picomem.store.memories import ListFilter, ListQuery
 
     now = engine.now()
@@ -66,7 +68,10 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     views = [memory_view(shown(engine, memory), now) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
-    return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)])
+    filters = given_filters(request, ("kind", "origin", "tag", "project", "archived"))
+    if filters and (views or not holds_memories(engine)):
+        filters = []
+    return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)], filters)
 
 
 def _place_of(last: ListPlace) -> Place:
@@ -122,8 +127,8 @@ class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
     why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
     of the event that the episode tells of. `before` and `after` are as many episodes as `around` asks for, in the order
-    of the transcript. `session` says what people are told of the session; it is empty for an agent. `match` is the number
-    of the turn that holds most of the query's words, 0 where none does; `is_whole` that all of it was asked for."""
+    of the transcript. `session` says what people are told of the session; it is empty for an agent. `match` is the
+    number of the turn that holds most of the query's words, 0 where none does; `is_whole` that all was asked for."""
 
     episode: HitView
     happened: str
@@ -352,18 +357,20 @@ class TimelineRequest:
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
     """Latest first; `cursor` is empty on the last page. `warnings` says what was left out. `sessions` says once of each
-    session what its episodes share; it is empty for an agent."""
+    session what its episodes share; it is empty for an agent. `filters` are those of the request, if they leave nothing
+    of what was said."""
 
     episodes: list[HitView]
     cursor: str
     warnings: list[str]
     sessions: list[HitSessionView] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
 
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import hit_sessions, timeline_page, unknown_project, whole_session
+    from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 
     now = engine.now()
     damaged: list[str] = []
@@ -381,11 +388,15 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     warnings = [] if views else unknown_project(engine, request.project)
     # Titles would cost an agent tokens.
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)
+    filters = given_filters(request, ("since", "until", "project", "session"))
+    if filters and (views or not holds_episodes(engine)):
+        filters = []
     return TimelineResult(
         views,
         cursor_of(last) if last else "",
         [*warnings, *damage_warnings(damaged)],
         [hit_session_view(session) for session in sessions],
+        filters,
     )
 
 
@@ -462,6 +473,8 @@ def _index_result(page: IndexPage) -> IndexResult:
 
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
+        if result.filters:
+            return "\n".join([f"No memory matches {', '.join(result.filters)}.", *result.warnings])
         return "\n".join(result.warnings) or "Nothing is remembered yet."
     lines = [
         f"- {fenced(memory.key, memory.origin)}: {fenced(memory.content, memory.origin)}" for memory in result.memories

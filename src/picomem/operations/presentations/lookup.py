@@ -15,7 +15,7 @@ from picomem.operations.presentation import (
     Text,
     Verbatim,
 )
-from picomem.operations.presentations.wording import attributed, day, details, plural, step
+from picomem.operations.presentations.wording import attributed, day, details, nothing_matches, plural, step
 
 if TYPE_CHECKING:
     from picomem.operations.lookup import (
@@ -43,7 +43,9 @@ def memories(result: MemoriesResult) -> Presentation:
         )
         for memory in result.memories
     )
-    if not blocks and not result.warnings:
+    if result.filters:
+        blocks = (Sentence(nothing_matches("memory", result.filters)),)
+    elif not blocks and not result.warnings:
         blocks = (Sentence("Nothing is remembered yet; `picomem remember TEXT` stores a statement."),)
     more = f"There are {result.left_out:,} more: --cursor {result.cursor}, or -n."
     return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
@@ -189,7 +191,9 @@ def timeline(result: TimelineResult) -> Presentation:
             project = f"  [{hit.project}]" if hit.project else ""
             blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
         blocks.append(PresentedEntry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
-    if not blocks and not result.warnings:
+    if result.filters:
+        blocks.append(Sentence(nothing_matches("episode", result.filters)))
+    elif not blocks and not result.warnings:
         blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
     more = (f"There are more: --cursor {result.cursor}, or -n.",) if result.cursor else ()
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)
