@@ -9,7 +9,7 @@ from typing import NamedTuple
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
-from picomem.records.episode import BY_PERSON, Episode, Transcript
+from picomem.records.episode import BY_PERSON, Episode, KnownFolder, Transcript
 from picomem.records.kinds import Origin, known
 from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
@@ -73,6 +73,11 @@ def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript 
 def projects(tx: Transaction, scope: Scope) -> list[str]:
     """The projects that something of the user belongs to, but for withheld sessions."""
     return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
+
+
+def known_folders(tx: Transaction, scope: Scope) -> list[KnownFolder]:
+    """The folders of the user's sessions, the first one that was read first."""
+    return [KnownFolder(*row) for row in sql(tx).all("known_folders", user=scope.user)]
 
 
 def agents(tx: Transaction, scope: Scope) -> list[str]:
@@ -222,6 +227,7 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         tokens=episode.tokens,
         actions=episode.actions,
+        outcomes=episode.outcomes,
     )
 
 
@@ -235,6 +241,7 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         summary=episode.summary,
         actions=episode.actions,
+        outcomes=episode.outcomes,
         tokens=episode.tokens,
     )
 
@@ -395,12 +402,12 @@ def latest_actions(tx: Transaction, scope: Scope, transcript_id: str) -> list[st
 
 def text_of(episode: Episode) -> str:
     """The text for full text."""
-    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
+    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions, episode.outcomes)))
 
 
 def meaning_of(episode: Episode) -> str:
-    """The text of a vector: the words, or the actions if there are no words."""
-    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
+    """The text of a vector: the words, or if there are none the actions, or what came of them."""
+    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions or episode.outcomes
 
 
 def document(episode: Episode) -> Document:
@@ -461,6 +468,7 @@ def _record(row: Row) -> Episode:
         created_at=values["created_at"],
         doc=values["doc"],
         actions=values["actions"] or "",
+        outcomes=values["outcomes"] or "",
     )
 
 
@@ -499,6 +507,7 @@ def _transcript_record(row: Row) -> Transcript:
         updated_at=row[20],
         abandoned=row[21] or "[]",
         policy_by=row[23],
+        repository=row[24] or "",
     )
 
 

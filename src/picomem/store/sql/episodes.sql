@@ -1,20 +1,20 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, row_hash
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, repository, row_hash
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    abandoned, policy_by, row_hash)
+    abandoned, policy_by, repository, row_hash)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :abandoned, :policy_by, :row_hash)
+    :updated_at, :abandoned, :policy_by, :repository, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
     generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
-    updated_at = excluded.updated_at, abandoned = excluded.abandoned
+    updated_at = excluded.updated_at, abandoned = excluded.abandoned, repository = excluded.repository
 
 -- Unordered: to have them in order of their ids, SQLite reads all transcripts of the user by that order.
 -- name: transcripts_at_path
@@ -46,6 +46,11 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 -- name: transcripts
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
 
+-- name: known_folders
+SELECT cwd, project, coalesce(repository, '') FROM transcripts
+WHERE user_id = :user AND cwd <> '' AND project <> ''
+GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
+
 -- name: denied_transcript
 SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
 
@@ -67,20 +72,20 @@ SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts W
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.user_id, e.actions, e.row_hash
+    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    actions, row_hash)
+    actions, outcomes, row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :actions, :row_hash)
+    :actions, :outcomes, :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
-    ended_at = :ended_at, tokens = :tokens, actions = :actions
+    ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
@@ -194,12 +199,13 @@ WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 DELETE FROM episodes WHERE user_id = :user AND id = :id
 
 -- name: rewrite_episode_preview
-UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions
+UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: like_episodes
 SELECT e.doc FROM episodes AS e
-WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\')
+WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\'
+  OR e.outcomes LIKE :pattern ESCAPE '\')
 ORDER BY e.doc DESC LIMIT :limit
 
 -- name: like_memories
