@@ -25,7 +25,7 @@ from picomem.memory.checked_arguments import chosen, importance_of, positive, sh
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.records.caller import Caller
-from picomem.records.episode import BY_HOST, BY_PERSON, DENY, PRIVATE
+from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
@@ -332,7 +332,7 @@ class Engine:
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
-        from picomem.history.explain import find_episode
+        from picomem.history.explain import check_shown, find_episode
         from picomem.ingest.transcript_pointer import open_entry, open_episode
         from picomem.records.episode import HOST_SUMMARY
         from picomem.records.session import session_path
@@ -340,11 +340,7 @@ class Engine:
         with self._context.connector.read() as tx:
             episode = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
-        if transcript is not None and transcript.send_policy == DENY:
-            why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
-            raise Refused(
-                f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`)."
-            )
+        check_shown(transcript)
         is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
         if episode.category == "timeline" and transcript is not None and is_of_session:
             from picomem.memory.timeline import opened

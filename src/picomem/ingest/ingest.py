@@ -87,7 +87,7 @@ class Ingest:
         self._scope = scope
         self._clock = clock
         # A host calls the person at this machine by the channel.
-        self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
+        self._users = {scope.user, f"tui:{scope.user}"}  # as the terminal of PicoBot calls them
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors, zone)
         self._policies = policies

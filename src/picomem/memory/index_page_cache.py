@@ -21,7 +21,7 @@ from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import index_page_rows, memories, row_counts
+from picomem.store import episodes, index_page_rows, memories
 from picomem.store.connector import Transaction
 from picomem.store.memories import EntryPlace
 from picomem.version import __version__
@@ -112,7 +112,7 @@ def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMa
         [memories.best_entries(tx, scope, now, section, limit, last) for section in limits],
         doubted,
         memories.count_entries(tx, scope, now),
-        row_counts.episodes(tx, scope),
+        episodes.count_shown(tx, scope),
     )
 
 

@@ -100,9 +100,15 @@ def _transcripts(tx: Transaction, scope: Scope) -> list[Row]:
 
 
 def count_by_host(tx: Transaction, scope: Scope) -> list[HostCount]:
-    """Return how many transcripts there are of each host."""
+    """Return how many transcripts there are of each host, but for withheld sessions."""
     rows = sql(tx).all("count_transcripts", user=scope.user)
     return [HostCount(host, files, turns or 0, size or 0, read_at) for host, files, turns, size, read_at in rows]
+
+
+def count_shown(tx: Transaction, scope: Scope) -> int:
+    """Return how many episodes there are, but for withheld sessions."""
+    row = sql(tx).one("count_withheld_episodes", user=scope.user)
+    return row_counts.episodes(tx, scope) - (int(row[0]) if row else 0)
 
 
 def any_withheld(tx: Transaction, scope: Scope) -> bool:

@@ -67,7 +67,13 @@ WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND star
 ORDER BY started_at, id
 
 -- name: count_transcripts
-SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
+SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts
+WHERE user_id = :user AND send_policy <> 'deny' GROUP BY host ORDER BY host
+
+-- name: count_withheld_episodes
+SELECT count(*) FROM transcripts AS t
+JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
+WHERE t.user_id = :user AND t.send_policy = 'deny'
 
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
