@@ -3,6 +3,8 @@
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
 A text of which any sentence is not recognised is shown as it was stored: somebody gave that reason.
+
+The signals of the classifiers stand in the catalogue by their English, too.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from picomem.page.message_catalog import Say, catalog
 
 _OF_WORDS = frozenset({"decision", "fields", "origin", "other_origin"})  # places where one of a few words stands
 _BETWEEN = "; "
+_BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
-_SIGNALS = re.compile(r"(.*?)( \([^()]*\))?", re.DOTALL)  # a sentence, and what spoke for it, which has no other words
+_WITH_SIGNALS = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence, and the signals that spoke for it
+_COUNT = re.compile(r"([\d,]+) (.+)")
 
 
 def told_reason(reason: str, say: Say) -> str:
@@ -43,26 +47,77 @@ def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
 
 
 def _told(sentence: str, say: Say) -> str | None:
-    for signals in ("", (_SIGNALS.fullmatch(sentence) or [""] * 3)[2] or ""):
-        for name, pattern in _patterns():
-            if match := pattern.fullmatch(sentence.removesuffix(signals)):
-                places = match.groupdict().items()
-                values = {place: _words(value, say) if place in _OF_WORDS else value for place, value in places}
-                return say(f"reason.{name}", **values) + signals
+    if (told := _told_alone(sentence, say)) is not None:
+        return told
+    match = _WITH_SIGNALS.fullmatch(sentence)
+    told = _told_alone(match[1], say) if match else None
+    return told + say("reasons.signals", signals=_told_signals(match[2], say)) if match and told else None
+
+
+def _told_alone(sentence: str, say: Say) -> str | None:
+    """Tell a sentence without signals in parentheses."""
+    for name, pattern in _patterns():
+        if match := pattern.fullmatch(sentence):
+            values = {place: _told_value(place, value, say) for place, value in match.groupdict().items()}
+            return say(f"reason.{name}", **values)
     return None
 
 
-def _words(value: str, say: Say) -> str:
-    return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
+def _told_value(place: str, value: str, say: Say) -> str:
+    """Tell what stands in a place of a sentence; names and what a model said stay as they are."""
+    if place in _OF_WORDS:
+        return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
+    if place == "signals":
+        return _told_signals(value, say)
+    if place == "counts":
+        return say("reasons.between_words").join(_told_count(count, say) for count in value.split(", "))
+    return told_reason(value, say) if place == "reason" else value
+
+
+def _told_signals(signals: str, say: Say) -> str:
+    """Tell the signals of a list; words, and signals that are not known, stay as they are."""
+    keys, names = _signals()
+    between = {_BETWEEN: say("reasons.between"), _BETWEEN_SIGNALS: say("reasons.between_signals")}
+    return names.sub(lambda match: say(f"signal.{keys[match[0]]}") if match[0] in keys else between[match[0]], signals)
+
+
+def _told_count(count: str, say: Say) -> str:
+    match = _COUNT.fullmatch(count)
+    key = _counted().get(match[2]) if match else None
+    return say("reasons.count", count=match[1], what=say(f"going.{key}")) if match and key else count
 
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """The sentences of the engine as patterns, by the ends of their keys."""
-    keys = {key: key.partition(".")[2] for key in catalog("en") if key.partition(".")[0] == "reason"}
-    return [(name, re.compile(_pattern(catalog("en")[key]), re.DOTALL)) for key, name in keys.items()]
+    """The sentences of the engine as patterns, by the ends of their keys, the most specific first."""
+    sentences = sorted(_texts("reason").items(), key=lambda sentence: -len(_PLACE.sub("", sentence[1])))
+    return [(name, re.compile(_pattern(text), re.DOTALL)) for name, text in sentences]
 
 
 def _pattern(text: str) -> str:
     pieces = _PLACE.split(text)  # what stands between the places, and their names in turn
     return "".join(f"(?P<{piece}>.+?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+
+
+@cache
+def _signals() -> tuple[dict[str, str], re.Pattern[str]]:
+    """The ends of the signals' keys by their English; and a pattern of a whole signal, or of what stands between two.
+
+    The longest come first, because a signal may begin like another and may have a comma within it.
+    """
+    keys = {english: name for name, english in _texts("signal").items()}
+    ends = rf"{_BETWEEN}|{_BETWEEN_SIGNALS}|$"
+    names = "|".join(re.escape(english) for english in sorted(keys, key=len, reverse=True))
+    return keys, re.compile(rf"(?:(?<=; )|(?<=, )|^)(?:{names})(?={ends})|{_BETWEEN}|{_BETWEEN_SIGNALS}")
+
+
+@cache
+def _counted() -> dict[str, str]:
+    """The ends of the keys of what a purge counts, by its English for one and for many."""
+    return {english: name.removesuffix(".one") for name, english in _texts("going").items()}
+
+
+def _texts(family: str) -> dict[str, str]:
+    """The English texts of a family, by the ends of their keys."""
+    keys = {key: key.partition(".") for key in catalog("en")}
+    return {name: catalog("en")[key] for key, (start, _, name) in keys.items() if start == family}
