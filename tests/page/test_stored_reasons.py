@@ -19,9 +19,10 @@ from picomem.memory.review_items import ReviewVerdict
 from picomem.models.classifier import load
 from picomem.models.generator import Fact, PairRelation
 from picomem.page.message_catalog import catalog, say_in
-from picomem.page.stored_reasons import told_reason, told_word
+from picomem.page.stored_reasons import told_reason, told_why, told_word
 from picomem.policy.durability import judge_sentence
 from picomem.policy.refusal import Refusal
+from picomem.recall.recency import OUTDATED, UNCONFIRMED
 from picomem.records.kinds import CHANGE_DECISIONS
 from picomem.records.session import Session
 from picomem.runtime import Runtime
@@ -171,3 +172,24 @@ def test_every_decision_has_a_word() -> None:
     assert {told_word(decision, ENGLISH) for decision in CHANGE_DECISIONS} == CHANGE_DECISIONS
     assert not [decision for decision in CHANGE_DECISIONS if f"reason_word.{decision}" not in catalog("zh")]
     assert told_word("unheard-of", CHINESE) == "unheard-of"
+
+
+def test_a_key_ends_at_its_quotation_mark() -> None:
+    stored = "it is new; it may outdate “lamp” (denies); captured by its signals: “so”; denies; “we”"
+    assert (
+        told_reason(stored, CHINESE) == "这是新的；它可能使“lamp”过时（含否定）；根据这些特征记下：“so”；含否定；“we”"
+    )
+    assert told_reason("it may outdate “lamp” (“so”)", CHINESE) == "它可能使“lamp”过时（“so”）"
+
+
+def test_why_a_hit_was_found_is_told(engine: Engine) -> None:
+    engine.remember("The queue moved from Redis to PostgreSQL", key="queue")
+    (hit,) = engine.recall("where is the queue").hits
+    assert told_why(hit.why, ENGLISH) == hit.why == "words: queue"
+    assert told_why(hit.why, CHINESE) == "含词：queue"
+    assert (
+        told_why("words: quay (near key), boat; near in meaning", CHINESE) == "含词：quay（近似“key”）、boat；语义相近"
+    )
+    for remark in (OUTDATED, UNCONFIRMED):
+        assert told_why(remark, ENGLISH) == remark != told_why(remark, CHINESE)
+    assert told_why("unheard of; no word of the question", CHINESE) == "unheard of；不含问题中的词"

@@ -1,4 +1,4 @@
-"""The reasons of changes in the reader's language.
+"""The reasons of changes, and of hits, in the reader's language.
 
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
@@ -16,10 +16,14 @@ from functools import cache
 from picomem.page.message_catalog import Say, catalog
 
 _OF_WORDS = frozenset({"decision", "fields", "origin", "other_origin"})  # places where one of a few words stands
+_REASON, _WHY = "reason.{}", "why.{}"  # the keys of two families of texts
 _BETWEEN = "; "
 _BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
 _WITH_SIGNALS = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence, and the signals that spoke for it
+_NEAR = re.compile(r"(.+) \(near (.+)\)")
+_NAMES = frozenset({"key", "same_key", "name"})  # places that stand between quotation marks, and have none within
+_UNQUOTED = "[^“”]+"
 _COUNT = re.compile(r"([\d,]+) (.+)")
 
 
@@ -32,6 +36,11 @@ def told_reason(reason: str, say: Say) -> str:
 def told_word(word: str, say: Say) -> str:
     """A decision, a field or an origin, as a reason names it; a word that is not known as it is."""
     return say(f"reason_word.{word}") if f"reason_word.{word}" in catalog("en") else word
+
+
+def told_why(why: str, say: Say) -> str:
+    """Why a hit was found, or the remark on it, in the language of `say`; what is not known stays as it is."""
+    return say("reasons.between").join(_told_alone(part, say, _WHY) or part for part in why.split(_BETWEEN))
 
 
 def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
@@ -54,12 +63,12 @@ def _told(sentence: str, say: Say) -> str | None:
     return told + say("reasons.signals", signals=_told_signals(match[2], say)) if match and told else None
 
 
-def _told_alone(sentence: str, say: Say) -> str | None:
-    """Tell a sentence without signals in parentheses."""
-    for name, pattern in _patterns():
+def _told_alone(sentence: str, say: Say, family: str = _REASON) -> str | None:
+    """Tell a sentence of a family of texts, without signals in parentheses."""
+    for key, pattern in _patterns(family):
         if match := pattern.fullmatch(sentence):
             values = {place: _told_value(place, value, say) for place, value in match.groupdict().items()}
-            return say(f"reason.{name}", **values)
+            return say(key, **values)
     return None
 
 
@@ -69,6 +78,8 @@ def _told_value(place: str, value: str, say: Say) -> str:
         return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
     if place == "signals":
         return _told_signals(value, say)
+    if place == "words":
+        return say("reasons.between_words").join(_told_near(word, say) for word in value.split(", "))
     if place == "counts":
         return say("reasons.between_words").join(_told_count(count, say) for count in value.split(", "))
     return told_reason(value, say) if place == "reason" else value
@@ -81,6 +92,11 @@ def _told_signals(signals: str, say: Say) -> str:
     return names.sub(lambda match: say(f"signal.{keys[match[0]]}") if match[0] in keys else between[match[0]], signals)
 
 
+def _told_near(word: str, say: Say) -> str:
+    match = _NEAR.fullmatch(word)
+    return say("why_word.near", word=match[1], asked=match[2]) if match else word
+
+
 def _told_count(count: str, say: Say) -> str:
     match = _COUNT.fullmatch(count)
     key = _counted().get(match[2]) if match else None
@@ -88,15 +104,18 @@ def _told_count(count: str, say: Say) -> str:
 
 
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """The sentences of the engine as patterns, by the ends of their keys, the most specific first."""
-    sentences = sorted(_texts("reason").items(), key=lambda sentence: -len(_PLACE.sub("", sentence[1])))
-    return [(name, re.compile(_pattern(text), re.DOTALL)) for name, text in sentences]
+def _patterns(family: str) -> list[tuple[str, re.Pattern[str]]]:
+    """The sentences of the engine as patterns, by their keys, the most specific first."""
+    sentences = sorted(_texts(family.partition(".")[0]).items(), key=lambda sentence: -len(_PLACE.sub("", sentence[1])))
+    return [(family.format(name), re.compile(_pattern(text), re.DOTALL)) for name, text in sentences]
 
 
 def _pattern(text: str) -> str:
     pieces = _PLACE.split(text)  # what stands between the places, and their names in turn
-    return "".join(f"(?P<{piece}>.+?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+    return "".join(
+        f"(?P<{piece}>{_UNQUOTED if piece in _NAMES else '.+?'})" if place % 2 else re.escape(piece)
+        for place, piece in enumerate(pieces)
+    )
 
 
 @cache
