@@ -357,7 +357,8 @@ def timeline(
     if after is None or after.started_at is not None:
         start = after or top
         earliest = -_LATEST if since is None else since
-        rows = sql(tx).all("timeline", **whose, **start._asdict(), since=earliest, limit=limit + 1)
+        statement = "timeline_of_session" if scope.session else "timeline"
+        rows = sql(tx).all(statement, **whose, **start._asdict(), since=earliest, limit=limit + 1)
     if len(rows) <= limit and since is None and until is None:
         start = after if after and after.started_at is None else top._replace(first_turn=_LATEST)
         place = {"first_turn": start.first_turn, "part": start.part, "id": start.id}

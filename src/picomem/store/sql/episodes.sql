@@ -30,15 +30,33 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :h
 SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path NOT LIKE 'picomem:%'
 ORDER BY turns DESC, id LIMIT 1
 
+-- part: projects_of_memories
+-- One project after the other, each found at once by the index memories_owner, however many memories it has.
+of_memories(project) AS (
+    SELECT min(m.project) FROM memories AS m WHERE m.user_id = :user
+    UNION ALL
+    SELECT (SELECT min(m.project) FROM memories AS m WHERE m.user_id = :user AND m.project > o.project)
+    FROM of_memories AS o WHERE o.project IS NOT NULL
+)
+
 -- name: projects
+WITH RECURSIVE {projects_of_memories}
 SELECT t.project AS project FROM transcripts AS t
 WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.project <> ''
-UNION SELECT m.project FROM memories AS m WHERE m.user_id = :user AND m.project <> '' ORDER BY project
+UNION SELECT o.project FROM of_memories AS o WHERE o.project <> '' ORDER BY project
 
 -- name: agents
+WITH RECURSIVE {projects_of_memories}, named(project, agent) AS (
+    SELECT o.project, (SELECT min(m.agent) FROM memories AS m WHERE m.user_id = :user AND m.project = o.project)
+    FROM of_memories AS o WHERE o.project IS NOT NULL
+    UNION ALL
+    SELECT n.project, (SELECT min(m.agent) FROM memories AS m
+        WHERE m.user_id = :user AND m.project = n.project AND m.agent > n.agent)
+    FROM named AS n WHERE n.agent IS NOT NULL
+)
 SELECT t.agent AS agent FROM transcripts AS t
 WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.agent <> ''
-UNION SELECT m.agent FROM memories AS m WHERE m.user_id = :user AND m.agent <> '' ORDER BY agent
+UNION SELECT n.agent FROM named AS n WHERE n.agent <> '' ORDER BY agent
 
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
@@ -136,6 +154,16 @@ WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent 
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
   AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
+
+-- Of a session, which has few of all episodes: the signs keep SQLite from looking for them by their times.
+-- name: timeline_of_session
+SELECT {episode_columns} FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+  AND e.transcript_id IN (SELECT s.id FROM transcripts AS s WHERE s.user_id = :user AND s.session = :session)
+  AND t.send_policy <> 'deny' AND +e.started_at >= :since
+  AND (+e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
+ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- Of some transcripts nobody knows when they took place; they come last.
 -- name: timeline_undated
