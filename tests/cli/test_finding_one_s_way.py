@@ -115,6 +115,37 @@ def test_completion_is_loaded_for_nothing_else() -> None:
     assert "shtab" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["memories", "--achived"], "There is no option --achived; did you mean --archived?"),
+        (["recall", "queue", "--projct=harbor"], "There is no option --projct; did you mean --project?"),
+        (["bench", "quality", "--jsn"], "There is no option --jsn; did you mean --json?"),
+        (["status", "--zzzzzz"], "There is no option --zzzzzz; `picomem status --help` shows what there is."),
+        (["status", "now"], "unrecognized arguments: now; `picomem status --help` shows what there is."),
+    ],
+)
+def test_a_mistyped_option_is_met_with_the_nearest(picomem: Picomem, arguments: list[str], remedy: str) -> None:
+    done = picomem(*arguments)
+    assert (done.code, done.err) == (2, f"picomem: {remedy}\n")
+
+
+def test_a_list_says_which_filters_leave_nothing(picomem: Picomem, home: Path) -> None:
+    picomem("remember", "The lock closes at nine")
+    assert "Nothing was said then" in picomem("timeline", "--since", "2026-01-01").out
+    (home / "talk.jsonl").write_text(
+        '{"role": "user", "content": "The lock is stuck.", "timestamp": "2020-05-04T00:00:00Z"}\n'
+    )
+    picomem("ingest", "talk.jsonl")
+    assert picomem("memories", "--archived").out == "No memory matches --archived; there are others without it.\n"
+    told = picomem("memories", "--kind", "preference", "--tag", "locks").out
+    assert told == "No memory matches --kind preference --tag locks; there are others without them.\n"
+    for command in ("timeline", "days"):
+        told = picomem(command, "--since", "2026-01-01").out
+        assert told == "No episode matches --since 2026-01-01; there are others without it.\n"
+    assert "2020-05-04" in picomem("timeline").out
+
+
 def commands_in(said: str) -> list[list[str]]:
     """The commands that a text gives to copy."""
     return [shlex.split(command)[1:] for command in re.findall(r"`(picomem [^`]+)`", said)]

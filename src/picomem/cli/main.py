@@ -16,7 +16,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -181,7 +181,9 @@ def _run(arguments: list[str]) -> int:
     if name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
     parser = parser_for(name)
-    chosen = parser.parse_args(arguments)
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        raise _unknown_argument(parser, name, unknown)
     chosen.given = arguments
     if not name:
         parser.print_help()
@@ -265,6 +267,27 @@ def _unknown_command(name: str) -> InvalidInput:
     two_words = [f"{first} {second}" for first, seconds in _first_words().items() for second in seconds]
     remedy = did_you_mean(name, [*two_words, *NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
+
+
+def _unknown_argument(parser: Parser, name: str, unknown: list[str]) -> InvalidInput:
+    """The error about arguments that a command does not take, with the nearest of its options."""
+    program = f"{parser.prog} {name}".strip()
+    remedy = f"`{program} --help` shows what there is."
+    option = next((argument for argument in unknown if argument.startswith("--")), "").partition("=")[0]
+    if not option:
+        return InvalidInput(f"unrecognized arguments: {' '.join(unknown)}; {remedy}")
+    return InvalidInput(
+        f"There is no option {option[:40]}; {did_you_mean(option, _options_of(parser), remedy, shown='{}')}"
+    )
+
+
+def _options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The long options of a parser and of the commands within it."""
+    for action in parser._actions:
+        yield from (option for option in action.option_strings if option.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _options_of(inner)
 
 
 def command_of(arguments: list[str]) -> str:

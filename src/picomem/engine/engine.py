@@ -130,6 +130,7 @@ class Engine:
         priority: Priority | str | None = None,
         tag: str = "",
         file: str = "",
+        failed: bool = False,
         since: Micros | str | None = None,
         until: Micros | str | None = None,
         as_of: Micros | str | None = None,
@@ -147,7 +148,8 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found.
+        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found;
+        with `failed` only that in which a test or a command of the agent's failed.
         `origins` are the only ones that count; where none is named, all do. An answer that is less sure than
         `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
         others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
@@ -164,11 +166,12 @@ class Engine:
                 priority=None if priority is None else chosen(Priority, priority, "priority"),
                 tag=tag,
                 file=file,
+                failed=failed,
                 since=self._context.time(since),
                 until=self._context.time(until),
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
-                include_memories=include_memories and not file,
+                include_memories=include_memories and not (file or failed),
                 include_transcripts=include_transcripts and not self._context.is_group,
                 origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,

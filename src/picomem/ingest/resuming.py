@@ -44,6 +44,7 @@ class ResumedTranscript:
     owners: set[str] = field(default_factory=set)
     unchanged: bool = False
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
+    is_copy: bool = False  # all of it was purged: its record is gone as well
 
     def stored(self) -> str:
         """The state that `Resumer.resume` needs to continue. (ASCII: it may quote half of a surrogate pair.)"""
@@ -189,7 +190,7 @@ class Resumer:
         first = (packed.get("open") or {}).get("identity", "")
         session = state.info.session or known.session
         rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
-        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions) for row in rows))
+        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions, row.outcomes) for row in rows))
         owners, buried = set(stored.get("owners", ())), stored.get("buried", False) is True
         return ResumedTranscript(known, state, packer, look, owners, unchanged, buried)
 

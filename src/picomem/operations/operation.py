@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -318,6 +318,12 @@ def _check_number(name: str, value: float, about: dict[str, Any]) -> None:
 
 def _unicode(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def given_filters(request: object, names: Iterable[str]) -> list[str]:
+    """The filters among the options of a request that were given, as on the command line: `kind fact`, `archived`."""
+    given = ((name, getattr(request, name)) for name in names)
+    return [name if value is True else f"{name} {value}" for name, value in given if value]
 
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
