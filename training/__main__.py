@@ -58,7 +58,7 @@ def worth(folder: Path = DATA, part: int = 1) -> Task:
     lines = offers(folder)[::part]
     stated = [text for pair in pairs(folder)[:: 2 * part] for text in (pair.old, pair.new)]  # memories, as they are
     labels = np.array([int(line.worth) for line in lines] + [1] * len(stated))
-    weights = np.concatenate([np.ones(len(lines)), np.full(len(stated), 0.2)])
+    weights = np.concatenate([np.ones(len(lines)), np.full(len(stated), 0.5)])
     plan = Plan(classes=("junk", "worth"))
     seen = table([observe_offer(text) for text in [*(line.text for line in lines), *stated]])
     return Task("worth", plan, seen, labels, weights, len(lines))
