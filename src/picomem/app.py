@@ -39,6 +39,7 @@ def open_engine(
     agent: str = "",
     project: str = "",
     session: str = "",
+    folder: str = "",
     settings: Settings | None = None,
     embedder: str | Embedder | None = None,
     clock: Clock = system_clock,
@@ -52,8 +53,9 @@ def open_engine(
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
     `user` is the settings' where none is named; an id that a channel gives means the user for whom it stands (see
-    engine/user_aliases.py). `permissions` are what the caller may do through operations, by
-    default what `Caller` says. For the rest see `open_runtime`, which serves several users.
+    engine/user_aliases.py). With `folder` the project is that of the sessions in the folder. `permissions` are what the
+    caller may do through operations, by default what `Caller` says. For the rest see `open_runtime`, which serves
+    several users.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
@@ -83,6 +85,8 @@ def open_engine(
             runtime.close()
             raise
         caller = replace(caller, user=scope.user)
+    if folder:
+        scope = scope.narrowed(project=runtime.project_of(scope.user, folder))
     return runtime.engine(caller, scope, closes=True)
 
 

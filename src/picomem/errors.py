@@ -7,6 +7,8 @@
     │   ├── TooLarge          more than a server takes in one request             HTTP 413
     │   └── TooSlow           a request that a server did not get in time         HTTP 408
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
+    ├── TooManyRequests       the caller asks a server too often                    exit 1, HTTP 429
+    ├── ServerEnding          the server shuts down and takes nothing new           exit 1, HTTP 503
     ├── Forbidden             the caller lacks the permission                       exit 9, HTTP 403
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
@@ -90,8 +92,22 @@ class NotFound(PicomemError):
     status = 404
 
 
+class TooManyRequests(PicomemError):
+    """Too many requests; `Retry-After`, and the field `retry_after`, say how many seconds to wait."""
+
+    code = "too_many_requests"
+    status = 429
+
+
+class ServerEnding(PicomemError):
+    """The server is ending and takes nothing new; try again in a few seconds."""
+
+    code = "server_ending"
+    status = 503
+
+
 class Forbidden(PicomemError):
-    """The caller does not have the permission for that; the operator of picomem can grant it."""
+    """The caller does not have the permission for that; a token with another scope may have it."""
 
     code = "forbidden"
     exit_code = 9
@@ -229,7 +245,6 @@ SERVER_CODES = {
     "wrong_method": (405, "The address takes another method."),
     "not_json": (415, "The body is not sent as `application/json`."),
     "wrong_host": (421, "The server does not go by that name; add it to `hosts` of `[server]`."),
-    "too_many_requests": (429, "The token makes too many requests; `Retry-After` says how long to wait."),
     "too_many_sockets": (429, "The token has too many web sockets open."),
     "fault": (500, "The server made a mistake, which its log tells."),
     "cancelled": (0, "JSON-RPC: the request was cancelled."),

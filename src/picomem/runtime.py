@@ -12,7 +12,7 @@ from picomem.clock import Clock, system_clock
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
-from picomem.errors import Forbidden
+from picomem.errors import Forbidden, StoreError
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
@@ -79,6 +79,19 @@ class Runtime:
         from picomem.engine.user_aliases import resolve_user
 
         return resolve_user(self._resources, name)
+
+    def project_of(self, user: str, folder: str) -> str:
+        """The project of a folder of this machine, as the sessions of the user name it. Where the store cannot be read,
+        the folder alone tells."""
+        from picomem.ingest.projects import project_of
+        from picomem.store.episodes import known_folders
+
+        try:
+            with self._resources.connector.read() as tx:
+                known = known_folders(tx, Scope(user))
+        except StoreError:
+            known = []
+        return project_of(folder, known)
 
     def is_sign_in_code(self, code: str) -> bool:
         """Return whether a code would open a session of the web page now."""

@@ -229,7 +229,7 @@ class ServerSettings:
     host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting(
-        (), "further names by which clients reach the server, with the port if it is another"
+        (), "further names by which clients reach the server, with the port if it is another; in a variable with commas"
     )
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
@@ -328,6 +328,8 @@ class Settings:
                 raise InvalidInput(f"mcp.facades names “{facade[:40]}”, which is not known; {hint}")
         if self.server.log_format not in LOG_FORMATS:
             raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
+        for host in self.server.hosts:
+            _check_host(host)
         for name, least in (
             ("recall.min_confidence", self.recall.min_confidence),
             ("hooks.min_relevance", self.hooks.min_relevance),
@@ -362,6 +364,28 @@ class Settings:
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
             if not _is_whole(path):
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
+
+
+def _check_host(given: str) -> None:
+    """Raise InvalidInput for what no request names as its host."""
+    import re
+    from urllib.parse import urlsplit
+
+    name = r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?"
+    host = re.compile(rf"(?:{name}(?:\.{name})*|\[[0-9a-f:.]+\])(?::[0-9]{{1,5}})?", re.ASCII | re.IGNORECASE)
+    if host.fullmatch(given) and not given.isdigit():
+        return
+    try:
+        meant = urlsplit(given if "://" in given else f"//{given}").netloc.rpartition("@")[2].encode("idna").decode()
+    except ValueError:
+        meant = ""
+    if given.count(":") > 1 and not given.startswith("[") and host.fullmatch(f"[{given}]"):
+        meant = f"[{given}]"
+    example = meant if meant != given and host.fullmatch(meant) else "memory.example.org"
+    raise InvalidInput(
+        f"server.hosts has “{given[:80]}”, which no request names as its host; write the name alone, such as "
+        f"“{example}”, with a port only if clients use another than 80 and 443."
+    )
 
 
 def _is_time_of_day(text: str) -> bool:
@@ -516,7 +540,9 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
         except ValueError:
             raise InvalidInput(f"{name} in {where} is “{value}”; it must be a number.") from None
     if kind is tuple:
-        several = [path for path in value.split(os.pathsep) if path] if isinstance(value, str) else value
+        # A host may have a port, which a colon sets off.
+        separator = "," if name == "server.hosts" else os.pathsep
+        several = [part.strip() for part in value.split(separator) if part.strip()] if isinstance(value, str) else value
         if isinstance(several, list) and all(isinstance(path, str) for path in several):
             return tuple(several)
     if kind is bool and isinstance(value, str) and value.lower() in _SWITCHES:

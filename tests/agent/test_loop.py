@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelRequest
 from tests.agent.conftest import Script, contents
 
 from picomem.agent import PicoBot
-from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
+from picomem.agent.events import Event, Notice, SessionBegun, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.loop import PERSONA
 from picomem.clock import DAY
 from picomem.engine.agent_support import window_of
@@ -46,7 +46,8 @@ def test_a_conversation_is_streamed_stored_and_gone_on_with(engine: Engine, open
     (turn,), told = say(PicoBot(script.model, engine), "I drink green tea.")
     assert turn.answer == "I will remember it."
     assert "".join(event.text for event in told if isinstance(event, TextDelta)) == turn.answer
-    call, result = [event for event in told if not isinstance(event, TextDelta)]
+    begun, call, result = [event for event in told if not isinstance(event, TextDelta)]
+    assert begun == SessionBegun(turn.session)
     assert isinstance(call, ToolCallEvent)
     assert (call.name, call.arguments) == ("memory_store", '{"content":"Ann drinks green tea","key":"tea"}')
     assert result == ToolResultEvent(call.id, "memory_store", "Memory stored: tea", failed=False)

@@ -13,6 +13,7 @@ from picomem.agent.events import (
     EVENTS,
     Event,
     Notice,
+    SessionBegun,
     TextDelta,
     Thinking,
     ToolCallEvent,
@@ -33,6 +34,7 @@ from picomem.settings import MemorySettings, ModelSettings, Settings
 
 _, CHAT = OPERATIONS
 SAMPLES: list[Event] = [
+    SessionBegun("01a20090-6145-7000-8000-000000000001"),
     TextDelta("Grüß Gott\n"),
     Thinking(),
     ToolCallEvent("c1", "memory_store", '{"key": "tea"}'),
@@ -87,9 +89,11 @@ def test_a_turn_is_an_operation_that_streams_its_events_and_goes_on(engine: Engi
         "Noted.",
     )
     assert [document["type"] for document in documents if document["type"] != "text_delta"] == [
+        "session_begun",
         "tool_call",
         "tool_result",
     ]
+    assert documents[0]["session"] == turn.session
     again = CHAT.call(engine, CHAT.request(message="What do I drink?", session=turn.session[:18]))
     assert (again.answer, again.session) == ("Green tea.", turn.session)
     roles = [message.role for message in engine.sessions().load(turn.session).messages]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from tests.cli.conftest import Picomem
 
 from picomem.operations.operation import GROUPS
 from picomem.operations.table import NAMES
+from picomem.records.caller import PERMISSIONS
 
 
 def test_words_need_no_quotes(picomem: Picomem) -> None:
@@ -111,3 +113,97 @@ def test_completion_is_loaded_for_nothing_else() -> None:
         check=True,
     )
     assert "shtab" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["memories", "--achived"], "There is no option --achived; did you mean --archived?"),
+        (["recall", "queue", "--projct=harbor"], "There is no option --projct; did you mean --project?"),
+        (["bench", "quality", "--jsn"], "There is no option --jsn; did you mean --json?"),
+        (["status", "--zzzzzz"], "There is no option --zzzzzz; `picomem status --help` shows what there is."),
+        (["status", "now"], "unrecognized arguments: now; `picomem status --help` shows what there is."),
+    ],
+)
+def test_a_mistyped_option_is_met_with_the_nearest(picomem: Picomem, arguments: list[str], remedy: str) -> None:
+    done = picomem(*arguments)
+    assert (done.code, done.err) == (2, f"picomem: {remedy}\n")
+
+
+def test_a_list_says_which_filters_leave_nothing(picomem: Picomem, home: Path) -> None:
+    picomem("remember", "The lock closes at nine")
+    assert "Nothing was said then" in picomem("timeline", "--since", "2026-01-01").out
+    (home / "talk.jsonl").write_text(
+        '{"role": "user", "content": "The lock is stuck.", "timestamp": "2020-05-04T00:00:00Z"}\n'
+    )
+    picomem("ingest", "talk.jsonl")
+    assert picomem("memories", "--archived").out == "No memory matches --archived; there are others without it.\n"
+    told = picomem("memories", "--kind", "preference", "--tag", "locks").out
+    assert told == "No memory matches --kind preference --tag locks; there are others without them.\n"
+    for command in ("timeline", "days"):
+        told = picomem(command, "--since", "2026-01-01").out
+        assert told == "No episode matches --since 2026-01-01; there are others without it.\n"
+    assert "2020-05-04" in picomem("timeline").out
+
+
+def commands_in(said: str) -> list[list[str]]:
+    """The commands that a text gives to copy."""
+    return [shlex.split(command)[1:] for command in re.findall(r"`(picomem [^`]+)`", said)]
+
+
+def test_a_hint_acts_on_the_store_and_the_user_that_were_named(picomem: Picomem) -> None:
+    named = ("--db", "my store.db", "--user", "ann lee")
+    picomem(*named, "remember", "The crane of the pier runs at noon", "--key", "pier")
+    picomem(*named, "remember", "The ferry leaves at eight", "--key", "ferry")
+    done = [
+        picomem(*named, "forget", "ferry"),
+        picomem(*named, "revise", "pier", "--pin"),
+        picomem("revise", "pier", "--unpin", *named),
+        picomem("memories", "--user=nobody", "--db=my store.db"),
+        picomem(*named, "show", "0000"),
+        picomem(*named, "memories", "--cursor", "x"),
+        picomem(*named, "jobs"),
+        picomem(*named, "forget", "ferry"),
+    ]
+    hints = [hint for ran in done for hint in commands_in(ran.out + ran.err)]
+    assert len(hints) >= 5
+    for hint in hints:
+        assert hint[hint.index("--db") + 1] == "my store.db", hint
+        assert hint[hint.index("--user") + 1] in ("ann lee", "nobody"), hint
+    undo = next(hint for ran in done for hint in commands_in(ran.out) if "history" in hint)
+    assert "ferry" in picomem(*undo).out
+    picomem(*named, "remember", "The `picomem doctor` of the harbour runs at six", "--key", "harbour")
+    assert "The `picomem doctor` of the harbour" in picomem(*named, "recall", "what runs at six").out
+    failed = picomem(*named, "show", "0000", "--json").json["error"]["message"]
+    assert all("--user" in hint for hint in commands_in(failed))
+
+
+def test_a_hint_without_a_named_user_stays_short(picomem: Picomem) -> None:
+    picomem("remember", "The ferry leaves at eight", "--key", "ferry")
+    assert "`picomem history ferry`" in picomem("forget", "ferry").out
+
+
+def test_a_hint_shows_no_password_of_a_database(picomem: Picomem) -> None:
+    done = picomem("--db", "postgresql://ann:hunter2@127.0.0.1:1/none?connect_timeout=1", "memories")
+    assert done.code != 0
+    assert "hunter2" not in done.out + done.err
+
+
+@pytest.mark.parametrize("arguments", [("token", "--help"), ("token", "-h"), ("help", "token"), ("token",)])
+def test_the_first_word_of_two_explains_both(picomem: Picomem, arguments: tuple[str, ...]) -> None:
+    done = picomem(*arguments)
+    assert done.code == (0 if len(arguments) == 2 else 2)
+    assert all(f"  {second} " in done.out for second in ("make", "list", "revoke"))
+    assert "  picomem token make --user ann --scope memory:read:user" in done.out
+
+
+def test_a_second_word_that_is_mistyped_is_corrected(picomem: Picomem) -> None:
+    done = picomem("token", "mak", "--user", "ann")
+    assert (done.code, "did you mean `picomem token make" in done.err) == (2, True), done.err
+
+
+def test_the_help_on_tokens_says_in_words_what_each_scope_permits(picomem: Picomem) -> None:
+    done = picomem("token", "make", "--help").out
+    told = " ".join(done[done.index("`--user` says whose") : done.index("options:")].split())
+    assert all(scope in told for scope in PERMISSIONS)
+    assert "memory:purge:user erases" in told

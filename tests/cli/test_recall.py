@@ -144,3 +144,55 @@ def test_recall_prints_the_command_that_opens_its_first_hit_at_the_words(picomem
     arguments = shlex.split(command)
     assert arguments == ["show", long_message, "--query", "where's the brass key"]
     assert "hid the brass key" in picomem(*arguments).out
+
+
+def test_a_failed_test_is_found_by_its_error_and_opened(picomem: Picomem, home: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "python -m pytest -q"}}
+    output = "E   KeyError: 'spring'\nFAILED tests/test_tide.py::test_tide\n1 failed, 12 passed in 0.42s"
+    result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": output}
+    claude_session(
+        home,
+        SESSION,
+        row(SESSION, 0, "user", "The spring tide is missing.", "2026-04-07T09:00:00Z"),
+        row(SESSION, 1, "assistant", [call], "2026-04-07T09:01:00Z"),
+        row(SESSION, 2, "user", [result], "2026-04-07T09:01:09Z"),
+    )
+    picomem("ingest")
+    told = picomem("recall", "the", "test", "that", "failed", "with", "KeyError").out
+    assert "→ (from tool) tests failed: 12 passed, 1 failed (pytest)\n   → (from tool) KeyError: 'spring'\n" in told
+    (hit,) = json.loads(picomem("recall", "tide", "--failed", "--json").out)["hits"]
+    assert hit["origin"] == "agent"
+    assert hit["outcomes"][:2] == ["tests failed: 12 passed, 1 failed (pytest)", "KeyError: 'spring'"]
+    assert "→ (from tool) KeyError: 'spring'" in picomem("show", hit["id"]).out
+
+
+def test_show_opens_an_episode_at_the_turn_that_matches_between_a_line_of_its_neighbours(
+    picomem: Picomem, home: Path
+) -> None:
+    said = [f"Step {number} of the repair is done.\nNothing else happened." for number in range(7)]
+    said[4] = "The anchor winch needs a new gasket.\nI ordered it."
+    rows = [
+        row(SESSION, number, "assistant", text, f"2026-04-07T09:0{number}:00Z") for number, text in enumerate(said, 1)
+    ]
+    claude_session(home, SESSION, row(SESSION, 0, "user", "Repair it.", "2026-04-07T09:00:00Z"), *rows)
+    picomem("ingest")
+    (hit,) = [hit for hit in picomem("recall", "winch gasket", "--json").json["hits"] if "winch" in hit["text"]]
+    shown = picomem("show", hit["id"], "--query", "winch gasket").out
+    assert shown.splitlines()[2:] == [
+        "(3 earlier turns: --all)",
+        "",
+        "5. assistant, 2026-04-07 09:04",
+        "   … Nothing else happened.",
+        "",
+        "6. assistant, 2026-04-07 09:05  ◂ matches",
+        "   The anchor winch needs a new gasket.",
+        "   I ordered it.",
+        "",
+        "7. assistant, 2026-04-07 09:06",
+        "   Step 5 of the repair is done.",
+        "",
+        "(1 later turn: --all)",
+    ]
+    assert picomem("show", hit["id"], "--query", "winch gasket", "--json").json["match"] == 6
+    for whole in (picomem("show", hit["id"], "--query", "winch gasket", "--all").out, picomem("show", hit["id"]).out):
+        assert "Step 0 of the repair" in whole and "Step 6 of the repair" in whole

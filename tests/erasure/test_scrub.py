@@ -23,7 +23,7 @@ from picomem.store import episodes, session_rows
 LOCAL = Scope()
 COLUMNS = (
     "old_content", "content", "context", "tag", "old_tag", "related", "reason", "candidate", "preview", "summary", "title",
-    "said", "argument", "talk_title", "channel", "talk_summary", "path", "action",
+    "said", "argument", "talk_title", "channel", "talk_summary", "path", "action", "outcome",
     "call_id", "call_name",
 )  # fmt: skip
 
@@ -67,6 +67,7 @@ def fill_without_rules(engine: Engine) -> None:
             id="e", transcript_id="t", first_turn=0, last_turn=0, part=0, start=0, end=1, role="user", origin=Origin.USER,
             preview=f"The crane opens with {s['preview']}", summary=f"A crane and {s['summary']}", started_at=1,
             ended_at=1, identity="e", actions=f"ran deploy --with {s['action']}",
+            outcomes=f"command failed: {s['outcome']}",
         )  # fmt: skip
         episodes.insert(tx, LOCAL, episode)
     _talk(engine)

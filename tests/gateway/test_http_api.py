@@ -16,6 +16,7 @@ import anyio
 import httpx2
 import jsonschema
 import pytest
+from tests.forked_program import program
 
 from picomem import open as open_memory
 from picomem.app import operations
@@ -29,7 +30,7 @@ from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential
 from picomem.runtime import Runtime
 
-from .serving import TIMEOUT, Served, made_token, picomem, serving, token
+from .serving import TIMEOUT, Served, environment, made_token, picomem, serving, token
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -303,6 +304,57 @@ def test_a_name_with_a_port_is_that_of_a_page_on_that_port() -> None:
     assert not {"http://memory.example", "http://nas.example", "https://nas.example"} & set(origins)
 
 
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("memory.example:443", "https://memory.example"),
+        ("memory.example:80", "http://memory.example"),
+        ("memory.example", "https://memory.example"),
+        ("memory.example:9000", "http://memory.example:9000"),
+        ("[fd00::1]:443", "https://[fd00::1]"),
+    ],
+)
+def test_a_usual_port_in_hosts_is_left_out_as_browsers_do(tmp_path: Path, host: str, origin: str) -> None:
+    called = origin.partition("://")[2]
+    with serving(tmp_path / "memory.db", "--no-watch", PICOMEM_SERVER_HOSTS=f"other.example, {host}") as running:
+        for asked, status in ((origin, 401), ("https://other.example", 401), ("http://other.example", 403)):
+            headers = {"Host": called if asked == origin else "other.example", "Origin": asked}
+            with running.client("", **headers) as client:
+                assert client.get("/").status_code == status, asked
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize(
+    ("host", "meant"),
+    [
+        ("https://memory.example/", "memory.example"),
+        ("https://memory.example:9000", "memory.example:9000"),
+        ("memory.example/picomem", "memory.example"),
+        ("*", "memory.example.org"),
+        ("*.example.org", "memory.example.org"),
+        ("fd00::1", "[fd00::1]"),
+        ("münchen.example", "xn--mnchen-3ya.example"),
+        ("", "memory.example.org"),
+        ("9000", "memory.example.org"),
+        ("memory.example:", "memory.example.org"),
+    ],
+)
+def test_a_value_of_hosts_that_never_matches_is_refused_with_what_to_write(
+    tmp_path: Path, host: str, meant: str
+) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(f"[server]\nhosts = [{json.dumps(host)}]\n", "utf-8")
+    code, _, err = program().run(
+        ["--db", str(tmp_path / "memory.db"), "serve", "--port", "0"],
+        stdin=b"",
+        cwd=tmp_path,
+        env={**environment(tmp_path / "memory.db"), "PICOMEM_CONFIG": str(settings)},
+        timeout=TIMEOUT,
+    )
+    assert (code, f"write the name alone, such as “{meant}”" in err.decode()) == (2, True), err.decode()
+
+
 def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:
     with served.client() as client:
         assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200, "/proof": 400}
@@ -456,3 +508,20 @@ def test_a_body_that_is_too_large_or_too_slow_is_refused_on_every_address(engine
 
     assert anyio.run(answered, [b"x" * 600, b"x" * 600]) == (413, "too_large", b"close")
     assert anyio.run(answered, [b"{"]) == (408, "too_slow", b"close")
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "status", "code"),
+    [
+        ("embed", {"afresh": "perhaps"}, 400, "invalid_input"),
+        ("chat", {"message": "Hello"}, 400, "invalid_input"),
+        ("forget", {"name": "nobody_has_this"}, 404, "not_found"),
+        ("embed", {}, 403, "forbidden"),
+    ],
+)
+def test_a_refusal_before_the_first_event_has_its_status(
+    served: Served, anns: str, operation: str, arguments: dict[str, Any], status: int, code: str
+) -> None:
+    shown = token(served.db, "--user", "ann", "--scope", "memory:read:user") if status == 403 else anns
+    answer = served.post(shown, operation, arguments, Accept="text/event-stream")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
-from .serving import TIMEOUT, Served, picomem, serving, token
+from .serving import TIMEOUT, Served, made_token, picomem, serving, token
+from .test_shutdown import until
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -102,6 +105,9 @@ def test_every_operation_is_a_method_by_its_name(served: Served, anns: str) -> N
         (_request("recall"), -32602),
         (_request("recall", query=1, limit="many"), -32602),
         (_request("recall", query="x", user=3), -32602),
+        (_request("memories", user=[]), -32602),
+        (_request("memories", user=None), -32602),
+        (_request("memories", user=False), -32602),
         (_request("forget", name="nobody_has_this"), -32000),
     ],
 )
@@ -295,6 +301,103 @@ def test_a_turn_that_is_cancelled_keeps_what_was_said_in_the_sockets_session(
         assert texts == ["When?", "The ferry leaves at", "When really?", "At seven."]
 
     talk(chatting, otto, conversation)
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize("asks", ["socket", "events", "completions", "whole"])
+def test_a_turn_ends_with_the_token_that_asked_for_it(chatting: Served, model: ModelServer, asks: str) -> None:
+    model.steps, model.asked = [Unended("The ferry leaves at")], []
+    made = made_token(chatting.db, "--user", f"quentin_{asks}")
+
+    def revoke() -> None:
+        done = picomem(chatting.db, "token", "revoke", made["id"], "--user", f"quentin_{asks}")
+        assert done.returncode == 0, done.stderr
+
+    async def conversation(client: ClientConnection) -> str:
+        await client.send(json.dumps(_request("chat", "turn", message="When?")))
+        while json.loads(await client.recv())["params"].get("text") != " at":
+            pass
+        await asyncio.to_thread(revoke)
+        return json.dumps(await _answer(client))
+
+    def streamed(path: str, asked: dict[str, Any]) -> str:
+        with (
+            chatting.client(made["token"], Accept="text/event-stream") as client,
+            client.stream("POST", path, json=asked) as answer,
+        ):
+            lines = []
+            for line in answer.iter_lines():
+                lines.append(line)
+                if " at" in line and not any("no longer" in earlier for earlier in lines):
+                    revoke()
+            return "\n".join(lines[-4:])
+
+    if asks == "socket":
+        said = talk(chatting, made["token"], conversation)
+    elif asks == "events":
+        said = streamed("/api/v1/chat", {"message": "When?"})
+    elif asks == "completions":
+        messages = [{"role": "user", "content": "When?"}]
+        said = streamed("/v1/chat/completions", {"model": "picobot", "messages": messages, "stream": True})
+    else:
+        with ThreadPoolExecutor(1) as threads:
+            answer = threads.submit(chatting.post, made["token"], "chat", {"message": "When?"})
+            until(lambda: model.asked)
+            revoke()
+            said = answer.result(TIMEOUT).text
+    assert "The token is no longer valid" in said
+
+
+def test_a_socket_on_which_nothing_happens_ends_with_its_token(served: Served) -> None:
+    async def conversation(client: ClientConnection) -> int | None:
+        assert "result" in await _asked(client, _request("memories"))
+        listed = json.loads(picomem(served.db, "token", "list", "--json", "--user", "idle").stdout)["tokens"]
+        assert picomem(served.db, "token", "revoke", listed[0]["id"], "--user", "idle").returncode == 0
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.recv()
+        return closed.value.rcvd.code if closed.value.rcvd else None
+
+    assert talk(served, token(served.db, "--user", "idle"), conversation) == 4401
+
+
+@pytest.mark.parametrize("asks", ["socket", "http"])
+@pytest.mark.parametrize(
+    ("scopes", "settings", "message", "problem"),
+    [
+        ((), {}, "When?", "No model is set"),
+        (("memory:write:session", "memory:read:session"), {"model": True}, "When?", "memory:read:user"),
+        (("memory:read:session", "memory:read:user"), {"model": True}, "When?", "memory:write:session"),
+        ((), {"model": True}, " ", "The message is empty"),
+        ((), {"PICOMEM_MODEL_PROVIDER": "nobody", "PICOMEM_MODEL_MODEL": "none"}, "When?", "nobody"),
+    ],
+    ids=["no model", "may not read", "may not write", "empty", "unknown provider"],
+)
+def test_a_chat_that_is_refused_leaves_no_conversation_behind(
+    tmp_path: Path,
+    model: ModelServer,
+    asks: str,
+    scopes: tuple[str, ...],
+    settings: dict[str, Any],
+    message: str,
+    problem: str,
+) -> None:
+    env = {**settings}
+    if env.pop("model", False):
+        env |= model.env
+    db = tmp_path / "memory.db"
+    shown = token(db, "--user", "ann", *(part for scope in scopes for part in ("--scope", scope)))
+
+    async def conversation(client: ClientConnection) -> str:
+        return (await _asked(client, _request("chat", message=message)))["error"]["message"]
+
+    with serving(db, "--no-watch", **env) as running:
+        if asks == "socket":
+            assert problem in talk(running, shown, conversation)
+        else:
+            assert problem in running.post(shown, "chat", {"message": message}).json()["error"]["message"]
+        sessions = json.loads(picomem(db, "sessions", "--user", "ann", "--json").stdout)["sessions"]
+    assert sessions == []
 
 
 def test_events_of_a_turn_bear_the_id_of_their_request(chatting: Served, model: ModelServer) -> None:

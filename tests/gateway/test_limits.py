@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import select
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from tests.amounts import amount
@@ -20,6 +18,7 @@ from tests.amounts import amount
 from picomem.gateway.guard import Limits
 from picomem.gateway.web_server import bound
 
+from .raw_requests import connected, head, received, statuses
 from .serving import TIMEOUT, Served, serving, token
 
 pytestmark = [
@@ -32,35 +31,10 @@ CONNECTIONS = 40  # of the server that has few
 MOST_GROWTH = 64 << 20  # bytes of memory
 
 
-def address(served: Served) -> tuple[str, int]:
-    where = urlsplit(served.url)
-    assert where.hostname is not None
-    assert where.port is not None
-    return where.hostname, where.port
-
-
-def connected(served: Served) -> socket.socket:
-    return socket.create_connection(address(served), timeout=TIMEOUT)
-
-
-def head(served: Served, shown: str, line: str = "POST /api/v1/memories HTTP/1.1", *more: str) -> bytes:
-    host, port = address(served)
-    lines = [line, f"Host: {host}:{port}", f"Authorization: Bearer {shown}", "Content-Type: application/json", *more]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
-
-
 def upgrade(served: Served, shown: str) -> bytes:
     key = base64.b64encode(os.urandom(16)).decode()
     more = ("Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13")
     return head(served, shown, "GET /ws HTTP/1.1", *more)
-
-
-def received(client: socket.socket) -> bytes:
-    """All that comes until the server closes."""
-    parts = []
-    while part := client.recv(1 << 16):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def answer_pings(clients: list[socket.socket]) -> None:
@@ -70,10 +44,6 @@ def answer_pings(clients: list[socket.socket]) -> None:
         if frame[:1] == b"\x89":
             payload = frame[2 : 2 + frame[1]]
             client.sendall(b"\x8a" + bytes([0x80 | len(payload)]) + b"\0\0\0\0" + payload)
-
-
-def statuses(answer: bytes) -> list[int]:
-    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
 
 
 def resident(served: Served) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from .serving import TIMEOUT, Served, token
+from .serving import TIMEOUT, Served, made_token, picomem, token
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -25,9 +26,14 @@ INITIALIZE = {
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
-def talk(served: Served, shown: str, mode: str, conversation: Callable[[Client], Awaitable[Any]]) -> Any:
+def talk(
+    served: Served, shown: str, mode: str, conversation: Callable[[Client], Awaitable[Any]], **further: str
+) -> Any:
     async def held() -> Any:
-        headers = {"Authorization": f"Bearer {shown}"}
+        headers = {
+            "Authorization": f"Bearer {shown}",
+            **{name.replace("_", "-"): text for name, text in further.items()},
+        }
         with anyio.fail_after(TIMEOUT):
             async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=False) as http:
                 transport = streamable_http_client(f"{served.url}/mcp", http_client=http)
@@ -67,6 +73,44 @@ def test_a_session_belongs_to_the_token_that_opened_it(served: Served, anns: str
         assert client.post("/mcp", json=listing, headers={**HEADERS, **session}).status_code == 404
     with served.client(anns) as client:
         assert client.post("/mcp", json=listing, headers={**HEADERS, **session}).status_code == 200
+
+
+@pytest.mark.requirement("P4")
+@pytest.mark.parametrize("mode", ERAS)
+def test_the_header_that_names_another_user_holds_for_tools_too(served: Served, mode: str) -> None:
+    user, root = f"quinn_{mode}", f"root_{mode}"
+    made = made_token(served.db, "--user", user)
+    assert picomem(served.db, "grant", "memory:read:global", "--user", root).returncode == 0
+    scopes = ("memory:read:user", "memory:write:user", "memory:read:global")
+    roots = token(served.db, "--user", root, *(part for scope in scopes for part in ("--scope", scope)))
+    stored = served.post(made["token"], "remember", {"content": "The quinine is in the saddle bag", "key": "quinine"})
+    assert stored.status_code == 200
+    listed = json.loads(picomem(served.db, "token", "list", "--user", user, "--json").stdout)["tokens"]
+
+    async def conversation(client: Client) -> tuple[bool, bool]:
+        recalled = await client.call_tool("memory_recall", {"query": "where is the quinine"})
+        refused = await client.call_tool("memory_store", {"content": "The mule is called Berta", "key": "mule"})
+        return "saddle bag" in str(recalled.structured_content), refused.is_error
+
+    for name in (user, listed[0]["alias"]):
+        assert talk(served, roots, mode, conversation, Picomem_User=name) == (True, True)
+    assert talk(served, roots, mode, conversation) == (False, False)
+    with served.client(made["token"], Picomem_User=root, Content_Type="application/json") as client:
+        refused = client.post("/mcp", json=INITIALIZE, headers=HEADERS)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+        assert client.post("/mcp", json=INITIALIZE, headers={**HEADERS, "Picomem-User": user}).status_code == 200
+
+
+def test_a_session_of_one_user_is_none_of_another(served: Served) -> None:
+    assert picomem(served.db, "grant", "memory:read:global", "--user", "rita").returncode == 0
+    ritas = token(served.db, "--user", "rita", "--scope", "memory:read:user", "--scope", "memory:read:global")
+    with served.client(ritas) as client:
+        opened = client.post("/mcp", json=INITIALIZE, headers={**HEADERS, "Picomem-User": "ann"})
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-11-25"}
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        for user, status in (("ann", 200), ("bob", 404), ("rita", 404)):
+            headers = {**HEADERS, **session, "Picomem-User": user}
+            assert client.post("/mcp", json=listing, headers=headers).status_code == status, user
 
 
 def test_a_reader_may_not_store(served: Served) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 from websockets.sync.client import connect
 
-from .serving import TIMEOUT, Served, serving, token
+from .raw_requests import connected, head, received
+from .serving import TIMEOUT, Served, picomem, serving, token
 from .test_mcp_over_http import talk
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -22,6 +24,7 @@ PLANTED = {
     place: f"{place}zwyxquorvalp"
     for place in ("content", "query", "path", "address", "header", "agent", "frame", "method", "user", "other", "wrong")
 }
+ACCEPTS = "Accept: application/json, text/event-stream"
 SECRET = "ghp_" + "Zq7xW2mK9vB4nL8pR3tY6cF1hJ5dS0gA2eU7"
 
 
@@ -154,3 +157,38 @@ print(json.dumps(seen))
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert [line["request"] for line in lines] == [f"number {number // 2}" for number in range(40)]
     assert [line["level"] for line in lines[:2]] == ["info", "warning"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/recall", "/mcp", "/v1/chat/completions", "/sign-in"])
+def test_a_client_that_hangs_up_in_the_middle_of_a_body_is_no_fault_of_the_server(tmp_path: Path, path: str) -> None:
+    db = tmp_path / "memory.db"
+    shown = token(db, "--user", "ann")
+    kind = "application/x-www-form-urlencoded" if path == "/sign-in" else "application/json"
+    with serving(db, "--no-watch") as running:
+        for size in (100, 2_000_000):
+            with connected(running) as client:
+                client.sendall(
+                    head(running, shown, f"POST {path} HTTP/1.1", f"Content-Length: {size}", ACCEPTS, kind=kind) + b"{"
+                )
+                client.shutdown(socket.SHUT_WR)
+                received(client)
+        lines = [json.loads(line) for line in running.whole_log().splitlines()]
+    assert [line for line in lines if line["level"] != "info"] == []
+    assert [line["status"] for line in lines] == [499, 413]
+
+
+def test_every_address_of_the_server_is_logged_and_counted_under_its_name(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    assert picomem(db, "grant", "server:read:metrics", "--user", "ann").returncode == 0
+    shown = token(db, "--user", "ann", "--scope", "server:read:metrics")
+    with serving(db, "--no-watch") as running:
+        with running.client(shown) as client:
+            for path in ("/proof?challenge=x", "/channels/whatsapp/main", "/channels/whatsapp/x", "/v1/models/picobot"):
+                client.get(path)
+            client.get("/nowhere")
+            metrics = client.get("/metrics").text
+        lines = [json.loads(line) for line in running.whole_log().splitlines()]
+    routes = ["/proof", "/channels/whatsapp", "/channels/whatsapp", "/v1/models", "other", "/metrics"]
+    assert [line["route"] for line in lines] == routes
+    for name, count in (("proof", 1), ("whatsapp", 2), ("models", 1), ("other", 1)):
+        assert f'picomem_request_seconds_count{{operation="{name}"}} {count}.0' in metrics, name

@@ -22,8 +22,10 @@ from websockets.exceptions import ConnectionClosed
 
 import picomem
 
+from .raw_requests import connected, head, received, statuses
 from .serving import TIMEOUT, Served, serving_in_fresh_interpreter, token_made_here
 
+ACCEPTS = "Accept: application/json, text/event-stream"
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
@@ -140,6 +142,23 @@ def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, m
     assert (refused["id"], refused["error"]["data"]["code"]) == (2, "server_ending")
     assert (answered["id"], answered["result"]["sessions"][0]["state"]) == (1, "done")
     assert code == 1012
+
+
+@pytest.mark.parametrize("path", ["/api/v1/memories", "/mcp", "/v1/chat/completions", "/sign-in"])
+def test_a_request_whose_body_has_not_arrived_keeps_no_server_from_ending(db, path) -> None:
+    """A client that stays with half of a request is answered, and nothing that was begun is lost by that."""
+    anns = token_made_here(db, "ann")
+    with serving_in_fresh_interpreter(db, "--no-watch") as served, connected(served) as client:
+        kind = "application/x-www-form-urlencoded" if path == "/sign-in" else "application/json"
+        client.sendall(head(served, anns, f"POST {path} HTTP/1.1", "Content-Length: 100", ACCEPTS, kind=kind) + b"{")
+        assert served.post(anns, "memories").status_code == 200
+        served.process.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        answer = received(client)
+        assert served.process.wait(TIMEOUT) == 0
+        assert time.monotonic() - begun < 5
+    assert statuses(answer) == [503]
+    assert b"The server is ending" in answer
 
 
 @pytest.mark.parametrize("operation", ["consolidate", "embed"])

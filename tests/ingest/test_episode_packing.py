@@ -29,6 +29,7 @@ _WORDS = st.text(st.sampled_from("ab \n.。，é日"), min_size=1, max_size=60)
 _TEXTS = st.builds(lambda words, times: (words * times).strip() or "x", _WORDS, st.sampled_from([1, 1, 3, 20, 120]))
 _SPEAKERS = st.sampled_from([("user", Origin.USER), ("assistant", Origin.AGENT), ("assistant", Origin.AGENT)])
 _ACTIONS = st.lists(st.sampled_from(["ran make", "edited a.py", "read b" * 80]), max_size=3)
+_OUTCOMES = st.lists(st.sampled_from(["tests passed: 1 passed (mix)", "command failed: x", "E" * 300]), max_size=4)
 
 
 @st.composite
@@ -40,9 +41,10 @@ def _turns(draw: st.DrawFn) -> list[Turn]:
         told = draw(st.sampled_from(["id", "time", "nothing"]))
         turn = replace(turn, id=f"{number:036}" if told == "id" else "", at=number if told == "time" else None)
         done = draw(_ACTIONS) if role == "assistant" else []
-        text = turn.text if draw(st.booleans()) or not done else ""
+        outcomes = draw(_OUTCOMES) if role == "assistant" else []
+        text = turn.text if draw(st.booleans()) or not (done or outcomes) else ""
         branch = draw(st.sampled_from(["main", "main", "main", "other"]))
-        turns.append(replace(turn, branch=branch, text=text, actions=tuple(done)))
+        turns.append(replace(turn, branch=branch, text=text, actions=tuple(done), outcomes=tuple(outcomes)))
     return turns
 
 
@@ -57,7 +59,10 @@ def test_any_cut_of_the_turns_into_steps_gives_the_same_pieces(turns, cuts):
     stored, pieces, start = Packer("plain", "s").to_json(), {}, 0
     for end in [*sorted(cuts), len(turns)]:
         packer = Packer.resumed(
-            "plain", "s", json.loads(json.dumps(stored)), [(piece.text, piece.actions) for piece in pieces.values()]
+            "plain",
+            "s",
+            json.loads(json.dumps(stored)),
+            [(piece.text, piece.actions, piece.outcomes) for piece in pieces.values()],
         )
         pieces |= _packed(packer, turns[start:end])
         stored, start = packer.to_json(), max(start, end)
@@ -111,13 +116,13 @@ def test_what_is_kept_of_the_open_piece_holds_no_word_of_it_and_needs_the_stored
     stored = packer.to_json()
     assert "zebra" not in json.dumps(stored)
     grown = Packer.resumed(
-        "plain", "s", stored, [("other words", ""), ("zebra crossing\nand what another copy went on with", "")]
+        "plain", "s", stored, [("other words", "", ""), ("zebra crossing\nand what another copy went on with", "", "")]
     )
     assert grown.open == piece
-    assert Packer.resumed("plain", "s", stored, [("zebra crosswalk", "")]).open is None
+    assert Packer.resumed("plain", "s", stored, [("zebra crosswalk", "", "")]).open is None
     for broken in ({}, {"open": {"text": [1]}, "said": ""}, {"open": None, "said": "%"}):
         with pytest.raises(InvalidInput):
-            Packer.resumed("plain", "s", broken, [("", "")])
+            Packer.resumed("plain", "s", broken, [("", "", "")])
 
 
 def test_repeats_are_counted_and_the_count_stays_small():

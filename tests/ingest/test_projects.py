@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.ingest.projects import project_of, repository_name
+from picomem.ingest.projects import project_and_repository, project_of, remote_of, repository_of_pointer
+from picomem.light_dataclass import replace
 from picomem.records.scope import Scope
+from picomem.store import episodes
 
 
 def git(*arguments: str, cwd: Path) -> None:
@@ -64,7 +66,7 @@ def test_a_worktree_that_is_gone_is_named_by_its_path(repository: Path) -> None:
     ],
 )
 def test_the_name_is_told_from_the_pointer(cwd: str, content: bytes, name: str) -> None:
-    assert repository_name(cwd, content) == name
+    assert repository_of_pointer(cwd, content)[0] == name
 
 
 def test_a_git_file_that_is_a_link_or_no_file_is_not_read(tmp_path: Path) -> None:
@@ -104,3 +106,112 @@ def test_a_hit_says_in_which_worktree_it_was_said(open_engine: Callable[..., Eng
         hits = engine.recall("booking calendar", scope=Scope("local", project="harbor")).hits
         assert [hit.project for hit in hits] == ["harbor"]
         assert [session.folder for session in hit_sessions(engine, hits)] == ["fix-queue"]
+
+
+def test_a_subfolder_belongs_to_the_repository(repository: Path) -> None:
+    git("worktree", "add", "../fix-queue", cwd=repository)
+    for folder in (repository / "api" / "src", repository.parent / "fix-queue" / "api"):
+        folder.mkdir(parents=True)
+        assert project_of(str(folder)) == "harbor"
+    assert project_of(str(repository / "gone" / "long ago")) == "harbor"
+
+
+def test_a_home_folder_that_is_a_repository_has_no_other_folders(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(repository))
+    (repository / "notes").mkdir()
+    assert project_of(str(repository / "notes")) == "notes"
+    assert project_of(str(repository)) == "harbor"
+
+
+def test_clones_and_worktrees_of_one_remote_have_one_identity(repository: Path) -> None:
+    git("clone", ".", "../harbor-two", cwd=repository)
+    for folder, url in ((repository, "https://mia:s3cret@git.example.org/mia/harbor.git"),):
+        git("remote", "add", "origin", url, cwd=folder)
+    git("remote", "set-url", "origin", "git@git.example.org:mia/harbor", cwd=repository.parent / "harbor-two")
+    git("worktree", "add", "../fix-queue", cwd=repository)
+    for name in ("harbor", "harbor-two", "fix-queue"):
+        assert project_and_repository(str(repository.parent / name))[1] == "git.example.org/mia/harbor"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (
+            '[remote "origin"]\n\turl = https://token@git.example.org:8443/mia/harbor.git\n',
+            "git.example.org/mia/harbor",
+        ),
+        ('[remote "origin"]\n\turl = ssh://git@Git.Example.org:22/mia/harbor/\n', "git.example.org/mia/harbor"),
+        ('[remote "up"]\nurl=git@a.example:x/y.git\n[remote "origin"]\nurl=git@b.example:x/y.git\n', "b.example/x/y"),
+        ('[remote "up"]\nurl=git@a.example:x/y.git\n', "a.example/x/y"),
+        ('[remote "origin"]\nurl = /srv/git/harbor.git\n', "/srv/git/harbor"),
+        ('[remote "origin"]\nurl = ../harbor\n', ""),
+        ('[branch "main"]\nurl = git@a.example:x/y.git\n', ""),
+        ("", ""),
+    ],
+)
+def test_a_remote_is_known_by_host_and_path_alone(config: str, expected: str) -> None:
+    assert remote_of(config) == expected
+
+
+def test_a_pointer_into_a_repository_that_does_not_point_back_reads_nothing_there(repository: Path) -> None:
+    git("remote", "add", "origin", "git@git.example.org:mia/harbor", cwd=repository)
+    git("worktree", "add", "../fix-queue", cwd=repository)
+    forged = repository.parent / "forged"
+    forged.mkdir()
+    (forged / ".git").write_text(f"gitdir: {repository}/.git/worktrees/fix-queue\n")
+    assert project_and_repository(str(forged)) == ("harbor", f"{repository}/.git")
+
+
+def _session(folder: Path, transcripts: Path, name: str, said: str) -> None:
+    row = {
+        "type": "user", "uuid": f"u{name}", "parentUuid": None, "cwd": str(folder), "sessionId": name,
+        "timestamp": "2026-04-07T09:00:00Z", "gitBranch": "fix", "isSidechain": False, "userType": "external",
+        "message": {"role": "user", "content": said},
+    }  # fmt: skip
+    (transcripts / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+
+
+def _projects(engine: Engine) -> dict[str, str]:
+    return {hit.session: hit.project for hit in engine.timeline()}
+
+
+def test_a_worktree_that_was_deleted_later_keeps_its_project(engine: Engine, repository: Path, tmp_path: Path) -> None:
+    git("worktree", "add", "../fix-queue", cwd=repository)
+    worktree, transcripts = repository.parent / "fix-queue", tmp_path / "transcripts"
+    transcripts.mkdir()
+    _session(worktree, transcripts, "s1", "The first session.")
+    engine.ingest(transcripts)
+    shutil.rmtree(worktree)
+    _session(worktree / "api", transcripts, "s2", "The second session.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "harbor", "s2": "harbor"}
+
+
+def test_a_second_clone_joins_the_project_of_the_first(engine: Engine, repository: Path, tmp_path: Path) -> None:
+    git("remote", "add", "origin", "git@git.example.org:mia/harbor", cwd=repository)
+    git("clone", ".", "../harbor-two", cwd=repository)
+    clone, transcripts = repository.parent / "harbor-two", tmp_path / "transcripts"
+    git("remote", "set-url", "origin", "https://git.example.org/mia/harbor.git", cwd=clone)
+    transcripts.mkdir()
+    _session(repository, transcripts, "s1", "The first session.")
+    _session(clone, transcripts, "s2", "The second session.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "harbor", "s2": "harbor"}
+
+
+def test_a_project_keeps_the_name_under_which_an_older_store_knows_it(
+    engine: Engine, repository: Path, tmp_path: Path
+) -> None:
+    transcripts = tmp_path / "transcripts"
+    transcripts.mkdir()
+    _session(repository, transcripts, "s1", "The first session.")
+    engine.ingest(transcripts)
+    with engine._context.connector.write(engine.scope) as tx:
+        (known,) = episodes.transcripts(tx, engine.scope)
+        episodes.put_transcript(tx, engine.scope, replace(known, project="dock", repository=""))
+    (repository / "api").mkdir()
+    _session(repository / "api", transcripts, "s2", "The second session.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "dock", "s2": "dock"}

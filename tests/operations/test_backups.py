@@ -544,3 +544,15 @@ def test_a_process_that_reads_for_long_keeps_a_store_from_being_replaced(tmp_pat
 
 if __name__ == "__main__":
     write()
+
+
+@pytest.mark.parametrize("name", ["backups", "backups/", "copies.db/"])
+def test_a_folder_that_is_not_there_is_no_name_of_a_file(tmp_path: Path, name: str) -> None:
+    store, verb = tmp_path / "memory.db", operation("backup")
+    filled(store)
+    with (
+        opened(store) as engine,
+        pytest.raises(InvalidInput, match=r"There is no folder .*; make it with mkdir, or write .* such as \w+\.db\."),
+    ):
+        verb.call(engine, verb.request(target=f"{tmp_path}/{name}"))
+    assert not (tmp_path / name.strip("/")).exists()

@@ -80,8 +80,7 @@ def test_a_caller_without_the_permission_is_refused_and_nothing_is_read_or_writt
     with pytest.raises(Forbidden) as raised:
         verb.call(engine, request_of(verb, tmp_path))
     assert str(raised.value) == (
-        f"“{name}” needs the permission {verb.permission}, which user:local does not have; "
-        "the operator of picomem can grant it."
+        f"“{name}” needs the permission {verb.permission}, which user:local does not have; ask as a caller that has it."
     )
 
 
@@ -187,6 +186,43 @@ def test_forbidden_has_an_exit_code_of_its_own() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.PicomemError)]
     assert (Forbidden.code, Forbidden.status) == ("forbidden", 403)
     assert [kind for kind in kinds if kind.exit_code == Forbidden.exit_code] == [Forbidden]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if operation(name).answer_permissions])
+def test_a_permission_that_only_the_answer_needs_is_enforced_as_well(
+    name: str, untouched: Untouched, tmp_path: Path
+) -> None:
+    verb = operation(name)
+    for permission in verb.answer_permissions:
+        engine = untouched.runtime.engine(Caller(permissions=PERMISSIONS - {permission}))
+        with pytest.raises(Forbidden, match=permission):
+            verb.call(engine, request_of(verb, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("caller", "missing", "remedy"),
+    [
+        (
+            Caller("ann", "api:01a20690abcd", frozenset()),
+            "memory:write:user",
+            "a token gains none later, so make another with `picomem token make --user ann --scope memory:write:user`, "
+            "and a --scope for all else that it is to do.",
+        ),
+        (
+            Caller("ann lee", "api:01a20690abcd", frozenset()),
+            "memory:read:global",
+            "after `picomem grant memory:read:global --user 'ann lee'`, `picomem token make --user 'ann lee' --scope "
+            "memory:read:global` makes a token that has it.",
+        ),
+        (Caller("ann", is_agent=True), PURGE, "no agent erases, so ask the user to do it."),
+        (Caller("ann", permissions=frozenset()), PURGE, "ask as a caller that has it."),
+    ],
+    ids=["scope", "grant", "agent", "program"],
+)
+def test_who_lacks_a_permission_is_told_how_to_get_it(caller: Caller, missing: str, remedy: str) -> None:
+    with pytest.raises(Forbidden) as raised:
+        caller.require(missing, "revise")
+    assert str(raised.value).endswith(f"{caller.signature} does not have; {remedy}")
 
 
 @pytest.mark.parametrize(("name", "given"), [("review", {}), ("revise", {"name": "vault", "pin": True})])

@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urljoin, urlsplit
 
 import apsw
 import httpx2
@@ -493,3 +494,67 @@ def test_the_page_of_a_container_is_signed_in_to_by_the_port_that_is_published(p
         assert client.post("/appearance", data={"csrf": code}, headers={"Host": "localhost:9000"}).status_code == 403
     with browser_client(pages, Host="127.0.0.1:9001", Cookie=f"picomem_session_9000={session}") as client:
         assert client.get("/search").status_code == 401
+
+
+@pytest.mark.reliability("S6")
+def test_a_code_that_many_show_at_once_opens_one_session(pages: Served) -> None:
+    code = code_for(pages.db, "rose")
+
+    def shown(_: int) -> int:
+        with browser_client(pages) as client:
+            return client.post("/sign-in", data={"code": code}).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(shown, range(8))) == [303] + [403] * 7
+    listed = json.loads(picomem(pages.db, "token", "list", "--json", "--user", "rose").stdout)["tokens"]
+    assert len(listed) == 1
+
+
+@pytest.mark.reliability("S6")
+def test_a_cookie_that_was_there_before_is_never_the_sessions(pages: Served) -> None:
+    """Session fixation: whoever can set a cookie in the browser must not know the token of its session."""
+    name = f"picomem_session_{urlsplit(pages.url).port}"
+    planted = new_token("local")
+    with signed_in_client(pages, user="eve") as attacker:
+        eves = attacker.cookies[name]
+    for before in (planted, eves, "chosen-by-somebody-else"):
+        with browser_client(pages) as client:
+            asked = client.post("/sign-in", data={"code": code_for(pages.db)}, headers={"Cookie": f"{name}={before}"})
+            if before == eves:  # asks first, since it is another user's session
+                assert (asked.status_code, "set-cookie" in asked.headers) == (200, False)
+                continue
+            assert asked.status_code == 303
+            assert before not in asked.headers["set-cookie"]
+            client.cookies.clear()
+            assert client.get("/", headers={"Cookie": f"{name}={before}"}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "/\\evil.example",
+        "/\t/evil.example",
+        "\\\\evil.example",
+        "javascript:1",
+    ],
+)
+def test_signing_in_leads_to_no_other_site(pages: Served, back: str) -> None:
+    with browser_client(pages) as client:
+        answer = client.post("/sign-in", data={"code": code_for(pages.db), "back": back})
+        assert answer.status_code == 303
+        assert urlsplit(urljoin(pages.url, answer.headers["location"])).netloc == urlsplit(pages.url).netloc
+        assert "evil" not in answer.headers["location"] or answer.headers["location"].startswith("/evil")
+
+
+def test_the_cookie_of_a_page_over_tls_never_leaves_tls(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with open_memory(db, embedder="none") as memory:
+        memory.remember("Drinks green tea", key="tea")
+    with (
+        serving(db, "--no-watch", PICOMEM_SERVER_HOSTS="memory.example") as running,
+        browser_client(running, Host="memory.example", Origin="https://memory.example") as client,
+    ):
+        cookie = client.post("/sign-in", data={"code": code_for(db)}).headers["set-cookie"].lower()
+    assert "secure" in cookie and "httponly" in cookie and "samesite=strict" in cookie and "domain" not in cookie

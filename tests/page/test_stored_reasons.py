@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import re
 
+import anyio
 import pytest
+from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidate, proposal
+from tests.consolidation.conftest import settings as consolidating
+from tests.consolidation.test_reconcile import Judging, doubt
+from tests.databases import Database
 
+from picomem import consolidation_runner
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, to_review
 from picomem.memory.review_items import ReviewVerdict
+from picomem.models.classifier import load
+from picomem.models.generator import Fact, PairRelation
 from picomem.page.message_catalog import catalog, say_in
-from picomem.page.stored_reasons import told_reason, told_word
+from picomem.page.stored_reasons import told_reason, told_why, told_word
+from picomem.policy.durability import judge_sentence
 from picomem.policy.refusal import Refusal
+from picomem.recall.recency import OUTDATED, UNCONFIRMED
 from picomem.records.kinds import CHANGE_DECISIONS
+from picomem.records.session import Session
+from picomem.runtime import Runtime
 
 ENGLISH, CHINESE = say_in("en"), say_in("zh")
-_QUOTED = re.compile(r"“[^”]*”|\([^()]*\)|（[^（）]*）")  # names, and signals, which stay as they are
+# Names, names of refusals, and what a model said stay as they are.
+_AS_STORED = re.compile(r"“[^”]*”|（[a-z_]+）|（the wiki moved）|\bscripted\b|[0-9a-f-]{36}")
+_EXPLAINING = ("durable", "worth", "relation")  # the classifiers whose signals stand in reasons
 
 
 def _reasons(engine: Engine) -> list[str]:
     return [change.reason for change, _ in engine.changes(200)]
+
+
+def _check_told(reasons: list[str]) -> None:
+    for reason in reasons:
+        assert told_reason(reason, ENGLISH) == reason
+        assert not re.search(r"[a-z]{3}", _AS_STORED.sub("", told_reason(reason, CHINESE))), reason
 
 
 def _change_much(engine: Engine, clock) -> None:
@@ -51,9 +71,78 @@ def test_what_the_engine_writes_is_told_in_every_language(engine: Engine, clock)
     _change_much(engine, clock)
     reasons = _reasons(engine)
     assert len(set(reasons)) > 12
-    for reason in reasons:
-        assert told_reason(reason, ENGLISH) == reason
-        assert not re.search(r"[a-z]{3}", _QUOTED.sub("", told_reason(reason, CHINESE))), reason
+    _check_told(reasons)
+    engine.purge(everything=True)
+    (erased,) = _reasons(engine)
+    assert "versions of memories" in erased
+    _check_told([erased])
+
+
+@pytest.fixture
+def consolidated(db, clock, database: Database):
+    with Runtime(database.connect(db), consolidating(), clock=clock) as runtime:
+        yield runtime.engine()
+
+
+def test_what_a_consolidation_writes_is_told_in_every_language(consolidated: Engine) -> None:
+    talk: Session = begun(consolidated, *TALK)
+    consolidated.remember("The staging pool asks port 6432", key="staging_pool_port")
+    bad = (
+        Fact("invented", "Penguins juggle flaming chainsaws beneath Saturn", 0.5),
+        Fact("number", "The staging database listens on port 9911", 0.5),
+        Fact("script", "预发环境的数据库很快", 0.5),
+        Fact("name", "预发环境的数据库是 Oracle", 0.5),
+        Fact("talk", "The user asked why staging is slow", 0.5),
+        Fact("excuse", "I am sorry, I cannot help with staging", 0.5),
+        Fact("empty", "…", 0.5),
+        Fact("long", "Staging is slow. The pool asks 6432. The deploy is left. It answers in 3 ms.", 0.5),
+    )
+    offered = proposal(PORT, *bad, invalidate=("staging_pool_port", "nowhere"))
+    (run,) = consolidate(consolidated, Scripted([offered]), talk.id).runs
+    back = consolidated.undo(run.run)[-1].change
+    consolidated.undo(back.run)
+    reasons = _reasons(consolidated)
+    assert len([reason for reason in reasons if reason.startswith("taken back: ")]) >= 4
+    _check_told(reasons)
+
+
+@pytest.mark.parametrize("relation", PairRelation)
+def test_what_a_model_decides_about_a_pair_is_told(consolidated: Engine, relation: PairRelation) -> None:
+    doubt(consolidated)
+    (settled,), _ = anyio.run(consolidation_runner.reconcile, consolidated, Judging(relation))
+    _check_told([settled.change.reason])
+    assert told_reason(settled.change.reason, CHINESE).endswith("（the wiki moved）")
+
+
+def _signals_shown() -> list[str]:
+    names = {name for classifier in _EXPLAINING for name in load(classifier).names}
+    return [*sorted(name for name in names if not name.startswith("~")), "its words"]
+
+
+def test_every_signal_of_the_classifiers_has_a_text() -> None:
+    shown = _signals_shown()
+    texts = {catalog("en")[key]: catalog("zh")[key] for key in catalog("en") if key.startswith("signal.")}
+    assert set(shown) - set(texts) == set()
+    assert set(texts) - set(shown) <= {"the addresses differ"}  # which the classifier does not know yet
+    assert [name for name, told in texts.items() if not re.fullmatch(r"[\u3400-\u9fff，、“”：]+", told)] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "after"), [("captured by its signals: ", "; ", ""), ("asked to (", ", ", ")")]
+)
+def test_a_list_of_signals_is_told_one_by_one(before: str, between: str, after: str) -> None:
+    for one in _signals_shown():
+        stored = f"{before}{one}{between}“word”{between}unheard of{between}denies{after}"
+        assert told_reason(stored, ENGLISH) == stored
+        told = told_reason(stored, CHINESE)
+        assert re.findall("[a-z]+", told) == ["word", "unheard", "of"], one
+
+
+def test_a_sentence_that_a_classifier_judged_is_told_with_its_signals() -> None:
+    signals = judge_sentence("We never deploy on Fridays because the on-call engineer is away").reasons
+    told = told_reason(f"it is new; captured by its signals: {'; '.join(signals)}", CHINESE)
+    assert told.startswith("这是新的；根据这些特征记下：")
+    assert not re.search("[a-z]{3}", _AS_STORED.sub("", told))
 
 
 @pytest.mark.parametrize("refusal", Refusal)
@@ -66,11 +155,9 @@ def test_every_refusal_is_told(refusal: Refusal) -> None:
 
 def test_a_sentence_keeps_what_it_names() -> None:
     stored = "it is new; it may outdate “text” (the numbers differ, “a”)"
-    assert told_reason(stored, CHINESE) == "这是新的；它可能使“text”过时 (the numbers differ, “a”)"
+    assert told_reason(stored, CHINESE) == "这是新的；它可能使“text”过时（数字不同，“a”）"
     assert told_reason("changed: text, tags", CHINESE) == "已更改：内容、标签"
-    assert told_reason("captured by its signals: it is short; it has a name", CHINESE).endswith(
-        "it is short; it has a name"
-    )
+    assert told_reason("captured by its signals: it is short; denies", CHINESE).endswith("：it is short；含否定")
 
 
 @pytest.mark.parametrize(
@@ -85,3 +172,24 @@ def test_every_decision_has_a_word() -> None:
     assert {told_word(decision, ENGLISH) for decision in CHANGE_DECISIONS} == CHANGE_DECISIONS
     assert not [decision for decision in CHANGE_DECISIONS if f"reason_word.{decision}" not in catalog("zh")]
     assert told_word("unheard-of", CHINESE) == "unheard-of"
+
+
+def test_a_key_ends_at_its_quotation_mark() -> None:
+    stored = "it is new; it may outdate “lamp” (denies); captured by its signals: “so”; denies; “we”"
+    assert (
+        told_reason(stored, CHINESE) == "这是新的；它可能使“lamp”过时（含否定）；根据这些特征记下：“so”；含否定；“we”"
+    )
+    assert told_reason("it may outdate “lamp” (“so”)", CHINESE) == "它可能使“lamp”过时（“so”）"
+
+
+def test_why_a_hit_was_found_is_told(engine: Engine) -> None:
+    engine.remember("The queue moved from Redis to PostgreSQL", key="queue")
+    (hit,) = engine.recall("where is the queue").hits
+    assert told_why(hit.why, ENGLISH) == hit.why == "words: queue"
+    assert told_why(hit.why, CHINESE) == "含词：queue"
+    assert (
+        told_why("words: quay (near key), boat; near in meaning", CHINESE) == "含词：quay（近似“key”）、boat；语义相近"
+    )
+    for remark in (OUTDATED, UNCONFIRMED):
+        assert told_why(remark, ENGLISH) == remark != told_why(remark, CHINESE)
+    assert told_why("unheard of; no word of the question", CHINESE) == "unheard of；不含问题中的词"

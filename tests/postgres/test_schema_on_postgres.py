@@ -79,12 +79,14 @@ def test_a_migrated_store_equals_a_fresh_one_and_its_rows_match_their_hashes(
             then.setattr(postgres_schema, "STEPS", STEPS[:version])
             prepare(opened, "an old store", PARTITIONS, create=True)
         opened.execute("SET search_path TO picomem")
-        added = [step.added for step in STEPS[version:] if step.added is not None]
-        for table, columns in added:
-            _put_row(opened, table, columns)
+        added: dict[str, tuple[str, ...]] = {}
+        for table, columns in (later for step in STEPS[version:] for later in step.added):
+            added[table] = (*added.get(table, ()), *columns)
+        for table in sorted(added, reverse=True):  # an episode belongs to a transcript
+            _put_row(opened, table, added[table])
         PostgresConnector(old, partitions=PARTITIONS).close()
         assert _made(opened) == _made(connection)
-        for table, _ in added:
+        for table in added:
             names = ", ".join(COLUMNS[table])
             (row,) = opened.execute(f"SELECT {names}, row_hash FROM {table}".encode()).fetchall()
             assert is_whole(table, row)
@@ -131,8 +133,9 @@ def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...])
     connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
     names = COLUMNS[table][: -len(added)]
     kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
-    chosen = {"user_id": "mia", "send_policy": "deny"}
-    values = [chosen.get(name, "a" if kinds[name] == "text" else 1) for name in names]
+    chosen = {"user_id": "mia", "send_policy": "deny", "category": "timeline", "origin": "user"}
+    plain = {"text": "a", "double precision": 1.0}
+    values = [chosen.get(name, plain.get(kinds[name], 1)) for name in names]
     places = ", ".join(["%s"] * (len(names) + 1))
     text = f"INSERT INTO {table} ({', '.join(names)}, row_hash) VALUES ({places})"
     connection.execute(text.encode(), [*values, row_hash(table, values)])

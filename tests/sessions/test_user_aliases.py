@@ -16,8 +16,9 @@ from picomem.engine.channel_contacts import accept, ask_to_pair, pairings, revok
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.table import operation
-from picomem.records.caller import PERMISSIONS
+from picomem.records.caller import PERMISSIONS, Caller
 from picomem.records.session import Channel
+from picomem.runtime import Runtime
 from picomem.settings import Settings
 
 pytestmark = pytest.mark.requirement("P4")
@@ -101,7 +102,7 @@ def test_the_terminal_s_user_is_local_or_the_one_of_that_name(opened: Opened) ->
     opened(user="ann").remember("The relay is Ann's", key="relay")
     assert _of(opened, "tui:local") == "local"
     assert _of(opened, "tui:ann") == "ann"
-    assert _of(opened, "tui:nobody") == "tui:nobody"
+    assert _of(opened, "tui:nobody") == "nobody", "an alias makes no user of its own name"
 
 
 def test_a_phone_stands_for_the_user_who_was_accepted_with_it_until_it_is_revoked(opened: Opened) -> None:
@@ -116,7 +117,9 @@ def test_a_phone_stands_for_the_user_who_was_accepted_with_it_until_it_is_revoke
 
 
 def test_a_user_who_has_something_under_that_very_id_is_meant(opened: Opened) -> None:
-    opened(user="tui:mia").remember("The relay is mia's", key="relay")
+    resources = opened()._context.resources  # such a user comes from an import, which takes ids as they are
+    runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
+    runtime.engine(Caller("tui:mia")).remember("The relay is mia's", key="relay")
     opened(user="mia").remember("The relay is another mia's", key="relay")
     assert _of(opened, "tui:mia") == "tui:mia"
 

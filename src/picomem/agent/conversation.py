@@ -65,9 +65,8 @@ class ChatConversation:
     def _store(self, engine: Engine) -> list[Message]:
         """Store what waits. Raises StoreError."""
         log = engine.sessions()
-        if not self.session:
-            self.session = log.create(self._channel).id
-        stored = log.append(self.session, *self._waiting)
+        stored = log.append(self.session, *self._waiting) if self.session else log.begin(self._channel, *self._waiting)
+        self.session = stored[0].session_id
         self._waiting = []
         return stored
 

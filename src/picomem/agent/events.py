@@ -13,6 +13,13 @@ from picomem.light_dataclass import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class SessionBegun:
+    """A new conversation has begun with the user's message, under this id."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """The next piece of the answer."""
 
@@ -50,9 +57,10 @@ class Notice:
     text: str
 
 
-Event = TextDelta | Thinking | ToolCallEvent | ToolResultEvent | Notice
+Event = SessionBegun | TextDelta | Thinking | ToolCallEvent | ToolResultEvent | Notice
 Tell = Callable[[Event], Awaitable[None]]
 EVENTS: Mapping[str, type] = {
+    "session_begun": SessionBegun,
     "text_delta": TextDelta,
     "thinking": Thinking,
     "tool_call": ToolCallEvent,

@@ -43,7 +43,17 @@ from pydantic_ai.usage import UsageLimits
 from picomem.agent.capability import MemoryCapability
 from picomem.agent.context_trimming import ContextTrimming
 from picomem.agent.conversation import ChatConversation
-from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, TurnResult
+from picomem.agent.events import (
+    Event,
+    Notice,
+    SessionBegun,
+    Tell,
+    TextDelta,
+    Thinking,
+    ToolCallEvent,
+    ToolResultEvent,
+    TurnResult,
+)
 from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
 from picomem.agent.message_conversion import to_model, to_said
@@ -120,7 +130,10 @@ class PicoBot:
         this turn, and are not stored. `keeps_stopped` says whether the beginning of an answer that was stopped is
         stored: it is, if the person has read it.
         """
+        is_new = not self.talk.session
         window = await to_thread.run_sync(self.talk.begin, text, stored)
+        if is_new and self.talk.session:
+            await tell(SessionBegun(self.talk.session))
         memory = None
         if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(

@@ -141,6 +141,7 @@ OPERATIONS = (
         present=lambda turn: Presentation(blocks=(Verbatim(turn.answer),)),
         reply=lambda turn: turn.answer,
         permission="memory:write:session",
+        answer_permissions=("memory:read:session", "memory:read:user"),
         example='picomem chat "What do you know about the staging database?"',
         creates=True,
         asynchronous=True,

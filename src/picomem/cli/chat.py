@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from picomem.cli.command_hints import NO_HINTS, CommandHints, hints_for
 from picomem.cli.options import unicode_text
 from picomem.cli.run import json_document
 from picomem.cli.stderr_line import remark
@@ -76,7 +77,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
     with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
         if trouble and chosen.session:
             raise InvalidInput(f"The conversation cannot be continued: {trouble}")
-        chat = Chat(portal, model, engine, settings, trouble, session=chosen.session)
+        chat = Chat(portal, model, engine, settings, trouble, session=chosen.session, hints=hints_for(chosen.given))
         if question.startswith("/") and not chosen.question:
             chat.follow(question.splitlines())
         elif question:
@@ -141,8 +142,10 @@ class Chat:
         settings: Settings,
         trouble: str,
         session: str = "",
+        hints: CommandHints = NO_HINTS,
     ) -> None:
         self.engine = engine
+        self._hints = hints
         self._portal = portal
         self._model = model
         self._settings = settings
@@ -173,7 +176,7 @@ class Chat:
         if going:
             print(file=sys.stderr)
         if self.bot.talk.session:
-            remark(_goes_on(self.bot.talk.session))
+            remark(self._hints.shown(_goes_on(self.bot.talk.session)))
 
     def _next(self) -> str | None:
         """The person's next line; an interrupt takes back what they have typed of it."""
@@ -207,7 +210,7 @@ class Chat:
         if as_json:
             print(json_document(self._screen.account(turn), indent=2))
         elif turn.session:
-            remark(_goes_on(turn.session))
+            remark(self._hints.shown(_goes_on(turn.session)))
         self._settle()
 
     def _heeded(self, line: str) -> bool:

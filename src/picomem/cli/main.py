@@ -16,7 +16,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -130,7 +130,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
     try:
         return run(arguments)
     except PicomemError as error:
-        return _fail(error, "--json" in arguments, program)
+        return _fail(error, arguments, program)
     except KeyboardInterrupt:
         remark("stopped; what was done until now is kept.", program)
         return 130
@@ -145,7 +145,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
             lacking = OutOfMemory()
         else:
             raise
-        return _fail(lacking, "--json" in arguments, program)
+        return _fail(lacking, arguments, program)
 
 
 def _open_closed_streams() -> None:
@@ -172,10 +172,19 @@ def _run(arguments: list[str]) -> int:
     if name == "help":
         arguments = in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
-    elif name and name not in NAMES and name not in _OTHERS:
+    if name in (groups := _first_words()):
+        following = command_of(arguments[arguments.index(name) + 1 :])
+        if following:
+            raise _unknown_command(f"{name} {following}")
+        print(_group_help(name, groups[name]))
+        return 0 if _asks_for_help(arguments) else 2
+    if name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
     parser = parser_for(name)
-    chosen = parser.parse_args(arguments)
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        raise _unknown_argument(parser, name, unknown)
+    chosen.given = arguments
     if not name:
         parser.print_help()
         return 2 if arguments else 0
@@ -249,14 +258,36 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
     """`help [COMMAND]` as the arguments that ask for the same help."""
     place = arguments.index("help")
     topic = command_of(in_one_word(arguments[place + 1 :]))
-    if topic and topic not in NAMES and topic not in _OTHERS:
+    if topic and topic not in NAMES and topic not in _OTHERS and topic not in _first_words():
         raise _unknown_command(topic)
     return [topic, "--help"] if topic else ["--help"]
 
 
 def _unknown_command(name: str) -> InvalidInput:
-    remedy = did_you_mean(name, [*NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
+    two_words = [f"{first} {second}" for first, seconds in _first_words().items() for second in seconds]
+    remedy = did_you_mean(name, [*two_words, *NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
+
+
+def _unknown_argument(parser: Parser, name: str, unknown: list[str]) -> InvalidInput:
+    """The error about arguments that a command does not take, with the nearest of its options."""
+    program = f"{parser.prog} {name}".strip()
+    remedy = f"`{program} --help` shows what there is."
+    option = next((argument for argument in unknown if argument.startswith("--")), "").partition("=")[0]
+    if not option:
+        return InvalidInput(f"unrecognized arguments: {' '.join(unknown)}; {remedy}")
+    return InvalidInput(
+        f"There is no option {option[:40]}; {did_you_mean(option, _options_of(parser), remedy, shown='{}')}"
+    )
+
+
+def _options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The long options of a parser and of the commands within it."""
+    for action in parser._actions:
+        yield from (option for option in action.option_strings if option.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _options_of(inner)
 
 
 def command_of(arguments: list[str]) -> str:
@@ -306,6 +337,19 @@ def _first_words() -> dict[str, list[str]]:
         if dash and first not in NAMES and first not in _OTHERS:
             seconds.setdefault(first, []).append(second)
     return {first: following for first, following in seconds.items() if len(following) > 1}
+
+
+def _group_help(first: str, seconds: list[str]) -> str:
+    """Describe the commands that share a first word, with an example of each."""
+    verbs = {second: operation(f"{first}-{second}") for second in seconds}
+    described = [f"  {second:<8} {_first_sentence(verb.doc)}" for second, verb in verbs.items()]
+    lines = [f"usage: picomem {first} COMMAND …", "", *described, "", "Examples:"]
+    lines += [f"  {verb.example}" for verb in verbs.values()]
+    return "\n".join([*lines, "", f"`picomem {first} {seconds[0]} --help` explains one of them."])
+
+
+def _asks_for_help(arguments: list[str]) -> bool:
+    return "--help" in arguments or "-h" in arguments
 
 
 def _commands_by_group() -> str:
@@ -405,12 +449,15 @@ def _first_sentence(text: str) -> str:
     return text.split(": ")[0].split("; ")[0].rstrip(".") + "."
 
 
-def _fail(error: PicomemError, as_json: bool, program: str) -> int:
-    if as_json:
+def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
+    from picomem.cli.command_hints import hints_for
+
+    sentence = hints_for(arguments).shown(str(error))
+    if "--json" in arguments:
         details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
-        document = {"error": {"code": error.code, "message": str(error), **details}}
+        document = {"error": {"code": error.code, "message": sentence, **details}}
         print(escaped_json(json.dumps(document, ensure_ascii=False)))
-    remark(str(error), program)
+    remark(sentence, program)
     return error.exit_code
 
 

@@ -50,16 +50,20 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
             return 0
         with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
+        from picomem.cli.command_hints import hints_for
+        from picomem.operations.command_rewriting import advised
+
+        hints = hints_for(chosen.given)
         if operation.examines_machine:
             from picomem.cli.machine_examination import with_host_findings
 
             result = with_host_findings(result, chosen)
         if chosen.json:
-            print_json(result)
+            print_json(advised(result, hints.shown))
         else:
             from picomem.cli.text.presented import text_of
 
-            write_result(text_of(operation, result))
+            write_result(text_of(operation, result, hints))
     return operation.exit_code(result)
 
 

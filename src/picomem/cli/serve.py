@@ -69,6 +69,7 @@ def run_server(
         ) from None
     from picomem.app import open_runtime
     from picomem.cli.browser_sign_in import open_in_browser, prints_links
+    from picomem.cli.command_hints import hints_for
     from picomem.cli.run import json_document, write_result
     from picomem.engine.upkeep import redaction
     from picomem.gateway.server_address import announced, new_server_address, place_beside
@@ -99,7 +100,7 @@ def run_server(
             said = (
                 json_document({"url": address.url, "link": printed})
                 if chosen.json
-                else _greeting(address.url, printed, has_tokens)
+                else hints_for(chosen.given).shown(_greeting(address.url, printed, has_tokens))
             )
             background = background_of_all(runtime, watches=not chosen.no_watch)
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from picomem.clock import Clock, to_datetime
 from picomem.light_dataclass import dataclass
 from picomem.memory.remember import Writer
-from picomem.memory.review_items import ReviewVerdict, settle_pair
+from picomem.memory.review_items import ReviewVerdict, pairs_waiting, settle_pair
 from picomem.memory.text_cleaning import Cleaner
 from picomem.models.generator import DoubtedPair, KnownMemory, PairRelation, PairVerdict
-from picomem.records.memory import Change, Memory, doubted_pairs
+from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit
 from picomem.store.connector import Connector, Transaction
 
 MOST_PAIRS = 8  # that a model is asked about at once
@@ -93,7 +93,7 @@ class Reconciler:
         )
 
     def _doubted(self, tx: Transaction) -> list[Pair]:
-        return doubted_pairs(memories.contradicting(tx, self._scope, self._clock()))
+        return pairs_waiting(tx, self._scope, self._clock())
 
     def _was_asked(self, tx: Transaction, newer: Memory, older: Memory) -> bool:
         since = max(newer.known_from, older.known_from)

@@ -10,7 +10,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Credential, digest_of, new_token, user_of
-from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller
+from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, TOKEN_SIGNATURE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import access_tokens, audit, meta, user_entries, users
@@ -115,7 +115,7 @@ def caller_of(resources: Resources, credential: Credential) -> Caller | None:
         if not (known.is_page_session if credential.is_cookie else known.opens_api):
             return None
         permissions = known.permissions & _permissions(tx, scope)
-    return Caller(scope.user, f"api:{known.short_id}", permissions)
+    return Caller(scope.user, f"{TOKEN_SIGNATURE}{known.short_id}", permissions)
 
 
 def make_sign_in_code(engine: Engine, permissions: frozenset[str]) -> str:

@@ -25,7 +25,7 @@ from picomem.memory.checked_arguments import chosen, importance_of, positive, sh
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.records.caller import Caller
-from picomem.records.episode import BY_HOST, BY_PERSON, DENY, PRIVATE
+from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
@@ -130,6 +130,7 @@ class Engine:
         priority: Priority | str | None = None,
         tag: str = "",
         file: str = "",
+        failed: bool = False,
         since: Micros | str | None = None,
         until: Micros | str | None = None,
         as_of: Micros | str | None = None,
@@ -147,7 +148,8 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found.
+        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found;
+        with `failed` only that in which a test or a command of the agent's failed.
         `origins` are the only ones that count; where none is named, all do. An answer that is less sure than
         `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
         others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
@@ -164,11 +166,12 @@ class Engine:
                 priority=None if priority is None else chosen(Priority, priority, "priority"),
                 tag=tag,
                 file=file,
+                failed=failed,
                 since=self._context.time(since),
                 until=self._context.time(until),
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
-                include_memories=include_memories and not file,
+                include_memories=include_memories and not (file or failed),
                 include_transcripts=include_transcripts and not self._context.is_group,
                 origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,
@@ -329,7 +332,7 @@ class Engine:
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
-        from picomem.history.explain import find_episode
+        from picomem.history.explain import check_shown, find_episode
         from picomem.ingest.transcript_pointer import open_entry, open_episode
         from picomem.records.episode import HOST_SUMMARY
         from picomem.records.session import session_path
@@ -337,11 +340,7 @@ class Engine:
         with self._context.connector.read() as tx:
             episode = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
-        if transcript is not None and transcript.send_policy == DENY:
-            why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
-            raise Refused(
-                f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`)."
-            )
+        check_shown(transcript)
         is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
         if episode.category == "timeline" and transcript is not None and is_of_session:
             from picomem.memory.timeline import opened

@@ -14,7 +14,7 @@ from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, episode_events, episodes, memories
+from picomem.store import audit, episode_events, episodes, memories, row_counts
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -136,6 +136,18 @@ def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> Liste
     context = engine._context
     with context.connector.read() as tx:
         return memories.listed(tx, engine.scope, context.clock(), query, damaged)
+
+
+def holds_memories(engine: Engine) -> bool:
+    """Return whether the user has memories, archived or not."""
+    with engine._context.connector.read() as tx:
+        return row_counts.memories(tx, engine.scope).there.versions > 0
+
+
+def holds_episodes(engine: Engine) -> bool:
+    """Return whether the user has episodes."""
+    with engine._context.connector.read() as tx:
+        return row_counts.episodes(tx, engine.scope) > 0
 
 
 def timeline_page(

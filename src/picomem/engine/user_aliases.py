@@ -12,7 +12,7 @@ from picomem.clock import Micros
 from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken
-from picomem.records.scope import LOCAL_USER, Scope
+from picomem.records.scope import Scope
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import KEY_PREFIX, named_by_channel
 from picomem.store import access_tokens, contact_rows, session_rows, users
@@ -34,8 +34,7 @@ def resolve_user(resources: Resources, name: str) -> str:
         if name in known:
             return name
         if channel is Channel.TUI:
-            meant = LOCAL_USER if value == "local" else value
-            return meant if meant in (*known, LOCAL_USER, resources.settings.data.user) else name
+            return value  # "local" is the id of the local user
         if channel is Channel.WHATSAPP:
             return _only(name, sorted(_people(tx, value)) or [name], "people")
         scopes = [Scope(user) for user in known]

@@ -210,7 +210,8 @@ class _Erasing:
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
-                self.texts += [episode.preview, episode.summary, episode.key, *episode.actions.splitlines()]
+                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines())
+                self.texts += [episode.preview, episode.summary, episode.key, *done]
                 said = episode.preview or episode.actions
                 grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)
                 episodes.delete(self.tx, self.scope, episode)
@@ -218,6 +219,7 @@ class _Erasing:
         for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):
             if transcript.id in self.plan.transcripts:
                 self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
+                self.texts.append(transcript.repository)
                 self.projects.add(transcript.project)
                 episodes.purge_transcript(self.tx, self.scope, transcript.id)
             elif transcript.id in self.plan.trimmed and transcript.title:

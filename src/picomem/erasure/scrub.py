@@ -124,8 +124,10 @@ class _Scrubbing:
         old = stored.record
         preview, summary = self._redacted(old.preview), self._redacted(old.summary)
         actions = "\n".join(map(self._redacted, old.actions.splitlines()))
-        new = replace(old, preview=preview, summary=summary, actions=actions, tokens=count_tokens(preview))
-        is_changed = (preview, summary, actions) != (old.preview, old.summary, old.actions)
+        outcomes = "\n".join(map(self._redacted, old.outcomes.splitlines()))
+        texts = {"preview": preview, "summary": summary, "actions": actions, "outcomes": outcomes}
+        new = replace(old, **texts, tokens=count_tokens(preview))
+        is_changed = any(text != getattr(old, name) for name, text in texts.items())
         if not self._to_write(is_changed, stored.is_whole):
             return
         episodes.rewrite_text(self.tx, self.scope, new)

@@ -120,7 +120,11 @@ def _texts(engine: Engine) -> Iterator[_Result]:
 def _result(hit: Hit) -> _Result:
     place = f"memory {hit.key}" if hit.source == "memory" else hit.citation
     return _Result(
-        source=hit.source, id=hit.id, session=hit.session, place=place, text="\n".join((hit.text, *hit.actions))
+        source=hit.source,
+        id=hit.id,
+        session=hit.session,
+        place=place,
+        text="\n".join((hit.text, *hit.actions, *hit.outcomes)),
     )
 
 
@@ -173,7 +177,7 @@ def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics
     @cache
     def opened(episode: str) -> str:
         with suppress(NotFound, Refused, Corrupt):
-            return "\n".join(turn.shown for turn in engine.show(episode)[2].turns)
+            return "\n".join(line for turn in engine.show(episode)[2].turns for line in (turn.shown, *turn.outcomes))
         return ""
 
     @cache

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cached_property
 from typing import Any
 
+import anyio
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
@@ -36,11 +37,15 @@ from picomem.operations.command_rewriting import for_remote_callers, result_for_
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
-from picomem.records.caller import Caller
+from picomem.records.caller import GLOBAL, PURGE, READ_EVERYONE, Caller
+from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
+from picomem.side_tasks import side_tasks
 
+TOKEN_ENDED = "The token is no longer valid; make another one, or sign in anew."
 _CODE_LASTS = 10 * MINUTE
+_LOOK_SECONDS = 1.0  # between two looks whether a token is still valid
 
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
 SessionListener = Callable[[str], Awaitable[None]]  # gets the user of whom a session of the page has ended
@@ -119,6 +124,31 @@ class Calls:
             return None
         return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
 
+    @asynccontextmanager
+    async def while_valid(self, caller: Caller, credential: Credential | None) -> AsyncIterator[None]:
+        """Stop the block when the token of a caller ends, or loses a permission, while it runs. Raises Forbidden then.
+
+        Without a `credential` nothing is looked up."""
+        if credential is None:
+            yield
+            return
+        is_valid = True
+
+        async def watch() -> None:
+            nonlocal is_valid
+            while is_valid:
+                await anyio.sleep(_LOOK_SECONDS)
+                with suppress(StoreError):  # the next look tries again
+                    known = await self.find_caller(credential)
+                    is_valid = known is not None and caller.permissions <= known.permissions
+            tasks.cancel_scope.cancel()
+
+        async with side_tasks() as tasks:
+            tasks.start_soon(watch)
+            yield
+        if not is_valid:
+            raise Forbidden(TOKEN_ENDED)
+
     async def is_sign_in_code(self, code: str) -> bool:
         """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
@@ -158,19 +188,22 @@ class Calls:
         user: str = "",
         progress: ToldProgress | None = None,
         tell: ToldEvent | None = None,
+        credential: Credential | None = None,
     ) -> dict[str, Any]:
         """Run an operation; its result, as `RemoteOperation.shown` has it.
 
-        `user` is another user, whom a global permission reaches. Raises what the operation raises, and
-        NotFound for an unknown one.
+        `user` is another user, whom a global permission reaches. What waits on a model stops if the `credential` ends
+        meanwhile. Raises what the operation raises, and NotFound for an unknown one.
         """
         remote = self.named(name)
-        engine = self.engine_for(caller, remote, await self.user_named(caller, remote, user))
         try:
+            engine = self.engine_for(caller, remote, await self.user_named(caller, remote, user))
             async with self.places.place(engine.scope.user, ThreadUse.of(remote.operation)) as limiter:
                 if remote.operation.asynchronous:
                     request = remote.parameters.request(arguments)
-                    return self._shown(remote, await remote.operation.stream(engine, request, tell, progress))
+                    async with self.while_valid(caller, credential):
+                        result = await remote.operation.stream(engine, request, tell, progress)
+                    return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
             error.args = (for_remote_callers(remote_sentence(error), self.operations),)
@@ -183,6 +216,17 @@ class Calls:
             return name
         self._acting(caller, name, remote.operation)
         return await to_thread.run_sync(self.runtime.user_named, name, limiter=self.places.lookups)
+
+    async def caller_as(self, caller: Caller, name: str) -> Caller:
+        """The caller of operations that are not known yet, on the memory of the user whom a caller names; empty for
+        their own. Raises Forbidden for a caller who may name nobody else; NotFound and InvalidInput."""
+        if not name or name == caller.user:
+            return caller
+        if not any(caller.may(permission) for permission in GLOBAL):
+            caller.require(READ_EVERYONE, f"memory of {name[:64]}")
+        if named_by_channel(name) is not None:
+            name = await to_thread.run_sync(self.runtime.user_named, name, limiter=self.places.lookups)
+        return caller_for(caller, Scope(name).user)
 
     def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
         """The engine on which a caller may run an operation. Raises Forbidden, before anything is said about the
@@ -198,16 +242,11 @@ class Calls:
     def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
         if not user or user == caller.user:
             return caller
-        _, verb, _ = operation.permission.split(":")
-        if not caller.may(f"memory:{verb}:global"):
-            raise Forbidden(
-                f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
-                f"{caller.signature} does not have; the operator of picomem can grant it.",
-                permission=f"memory:{verb}:global",
-            )
-        verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
-        permissions = {f"memory:{verb}:{reach}" for verb in verbs for reach in ("session", "user")}
-        return Caller(user, caller.signature, frozenset(permissions))
+        if PURGE in operation.permissions:
+            raise Forbidden(f"Nobody erases what another user has; ask with a token of {user[:64]}.", permission=PURGE)
+        for permission in operation.permissions:
+            caller.require(global_permission(permission), f"{operation.name} for {user[:64]}")
+        return caller_for(caller, user)
 
     def _called(
         self, remote: RemoteOperation, engine: Engine, arguments: Mapping[str, Any], progress: ToldProgress | None
@@ -266,6 +305,19 @@ class Calls:
             )
         if int(until) <= engine.now():
             raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
+
+
+def global_permission(permission: str) -> str:
+    """The permission that stands for another one where the memory is another user's."""
+    _, verb, _ = permission.split(":")
+    return f"memory:{verb}:global"
+
+
+def caller_for(caller: Caller, user: str) -> Caller:
+    """The caller who acts on another user's memory, with what the global permissions allow there."""
+    verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
+    permissions = {f"memory:{verb}:{reach}" for verb in verbs for reach in ("session", "user")}
+    return Caller(user, caller.signature, frozenset(permissions))
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:

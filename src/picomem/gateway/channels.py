@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import anyio
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from picomem.channels.answering import LOOK_SECONDS, Accounts, WorkSignal, answer_waiting
-from picomem.errors import StoreError
+from picomem.errors import Forbidden, NotFound, StoreError
+from picomem.gateway.request_rates import RequestRates
 from picomem.runtime import Runtime
 from picomem.text.inert_text import one_line
+
+_Answer = Callable[[Request], Awaitable[Response]]
 
 _log = logging.getLogger("picomem")
 
@@ -20,20 +25,38 @@ _log = logging.getLogger("picomem")
 class Channels:
     """All channels; one for each server."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, rates: RequestRates) -> None:
         self._runtime = runtime
+        self._rates = rates
         self._news = WorkSignal()
         self._accounts: Accounts = _accounts(runtime)
 
     def routes(self) -> list[Route]:
         """The addresses at which channels deliver messages."""
-        if not self._accounts:
-            return []
-        from picomem.gateway.whatsapp_webhook import WhatsAppWebhook
+        verify, receive = _no_account, _no_account
+        if self._accounts:
+            from picomem.gateway.whatsapp_webhook import WhatsAppWebhook
 
-        whatsapp = WhatsAppWebhook(self._runtime, self._news)
+            whatsapp = WhatsAppWebhook(self._runtime, self._news)
+            verify, receive = whatsapp.verify, whatsapp.receive
         path = "/channels/whatsapp/{account}"
-        return [Route(path, whatsapp.verify, methods=["GET"]), Route(path, whatsapp.receive, methods=["POST"])]
+        return [
+            Route(path, self._counting_strangers(verify), methods=["GET"]),
+            Route(path, self._counting_strangers(receive), methods=["POST"]),
+        ]
+
+    def _counting_strangers(self, answer: _Answer) -> _Answer:
+        """The same, with a rate for callers who cannot prove that they are the channel. The channel itself has none:
+        behind a proxy it would share that of a stranger, who could keep its messages out."""
+
+        async def counting(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except (Forbidden, NotFound):
+                self._rates.count_stranger(request.scope)
+                raise
+
+        return counting
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -53,6 +76,10 @@ class Channels:
             except StoreError as error:
                 _log.warning("picomem: messages on channels wait: %s", one_line(str(error)))
             await self._news.wait(wait)
+
+
+async def _no_account(_request: Request) -> Response:
+    raise NotFound("There is no such account; [whatsapp] of the settings names them.")
 
 
 def _accounts(runtime: Runtime) -> Accounts:

@@ -32,6 +32,7 @@ from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import operation_error, operation_error_value
 from picomem.gateway.json_bodies import parsed
 from picomem.gateway.openapi import USER_HEADER
+from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 from picomem.records.session import Message
@@ -72,7 +73,7 @@ class ChatCompletions:
         caller: Caller = request.state.caller
         turn = self._calls.named(_OPERATION)
         engine = self._calls.engine_for(caller, turn, await self._calls.user_named(caller, turn, user or chat.user))
-        return _Answer(self._calls, engine, chat, self._answering)
+        return _Answer(self._calls, request, engine, chat, self._answering)
 
     def _now(self) -> int:
         return self._calls.runtime.engine().now() // SECOND
@@ -89,8 +90,12 @@ class _Answering:
 class _Answer(Response):
     """The answer to a message, while its turn runs."""
 
-    def __init__(self, calls: Calls, engine: Engine, chat: ChatRequest, answering: _Answering) -> None:
+    def __init__(
+        self, calls: Calls, request: Request, engine: Engine, chat: ChatRequest, answering: _Answering
+    ) -> None:
         super().__init__()
+        self._caller: Caller = request.state.caller
+        self._credential: Credential = request.state.credential
         self._calls = calls
         self._engine = engine
         self._chat = chat
@@ -163,7 +168,8 @@ class _Answer(Response):
     async def _work(self, writer: MemoryObjectSendStream[_Said]) -> None:
         async with writer, self._calls.turn_place(self._engine.scope.user):
             try:
-                result = await self._turn(writer)
+                async with self._calls.while_valid(self._caller, self._credential):
+                    result = await self._turn(writer)
             except PicomemError as error:
                 await writer.send(error)
             else:

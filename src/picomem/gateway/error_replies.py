@@ -8,10 +8,11 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError, StoreError, TooLarge, TooSlow
+from picomem.errors import PicomemError, ServerEnding, StoreError, TooLarge, TooManyRequests, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
+_RESTART_SECONDS = 5  # in which another server has usually taken over
 FAULT_SENTENCE = "The server made a mistake, which its log tells; nothing is known to be lost."
 
 
@@ -38,9 +39,20 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 
 def operation_error(error: PicomemError) -> JSONResponse:
     """The reply for an error that an operation raised on purpose."""
-    # After a body that was not read to its end, what comes next on the connection is no request.
-    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
-    return JSONResponse(operation_error_value(error), error.status, headers)
+    return JSONResponse(operation_error_value(error), error.status, error_headers(error))
+
+
+def error_headers(error: PicomemError) -> dict[str, str]:
+    """The headers that go with an error: when to send the request again, and whether the connection ends."""
+    headers = {}
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.data["retry_after"])
+    if isinstance(error, ServerEnding):
+        headers["Retry-After"] = str(_RESTART_SECONDS)
+    if isinstance(error, TooLarge | TooSlow | ServerEnding):
+        # The body was not read to its end, so what comes next on the connection is no request.
+        headers["Connection"] = "close"
+    return headers
 
 
 def operation_error_value(error: PicomemError) -> dict[str, Any]:

@@ -12,9 +12,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
-What passed has its `Caller` in `scope["state"]["caller"]`, and a socket its token in `["credential"]`, which it may
-outlive.
-No answer of ours carries a stack trace or a CORS header.
+What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which a socket or a stream may outlive, in
+`["credential"]`. No answer of ours carries a stack trace or a CORS header.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from typing import Any, Protocol
 
 import anyio
 
-from picomem.errors import PicomemError, TooLarge, TooSlow
-from picomem.gateway.error_replies import http_error, remote_sentence
+from picomem.errors import PicomemError, TooLarge, TooManyRequests, TooSlow
+from picomem.gateway.error_replies import error_headers, http_error, remote_sentence
+from picomem.gateway.request_rates import RequestRates
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
@@ -47,7 +47,6 @@ SOCKET = "/ws"
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # of this machine, which no other site can make its own
 _WRONG_HOST = 421
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
-_MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +84,6 @@ class GuardedPages(Protocol):
         ...
 
 
-class Rate:
-    """A token bucket for each name. Not for threads: it lives in the event loop."""
-
-    def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate = rate
-        self._burst = burst
-        self._clock = clock
-        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
-
-    def wait_seconds(self, name: str) -> float:
-        """Take one; how many seconds to wait where none is left, else 0."""
-        now = self._clock()
-        left, at = self._buckets.pop(name, (float(self._burst), now))
-        left = min(float(self._burst), left + (now - at) * self._rate)
-        allowed = left >= 1
-        self._buckets[name] = (left - 1 if allowed else left, now)
-        if len(self._buckets) > _MOST_CALLERS:
-            del self._buckets[next(iter(self._buckets))]
-        return 0.0 if allowed else (1 - left) / self._rate
-
-
 class Guard:
     """An ASGI application around another."""
 
@@ -117,6 +95,7 @@ class Guard:
         hosts: Iterable[str],
         origins: Iterable[str],
         limits: Limits,
+        rates: RequestRates,
         pages: GuardedPages | None = None,
     ) -> None:
         """`hosts` are names without a port; `origins` are whole, as `http://127.0.0.1:8765`."""
@@ -126,8 +105,7 @@ class Guard:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origins)
         self._limits = limits
-        self._rate = Rate(limits.rate, limits.burst)
-        self._strangers = Rate(limits.rate, limits.strangers_burst)
+        self._rates = rates
         self._sockets: dict[str, int] = {}
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
@@ -150,8 +128,8 @@ class Guard:
                     refused = (error.status, error.code, remote_sentence(error), {})
                 else:
                     refused = self._unknown(caller, scope)
+        scope.setdefault("state", {})["credential"] = credential
         if refused is None and caller is not None and scope["type"] == "websocket":
-            scope.setdefault("state", {})["credential"] = credential
             await self._socket(scope, receive, send, caller)
             return
         if refused is None:
@@ -213,11 +191,10 @@ class Guard:
     def _too_often(
         self, caller: Caller | None, scope: MutableMapping[str, Any]
     ) -> tuple[int, str, str, dict[str, str]] | None:
-        peer = str((scope.get("client") or ("",))[0])
-        wait = self._rate.wait_seconds(caller.signature) if caller else self._strangers.wait_seconds(peer)
-        if wait:
-            seconds = str(max(1, round(wait)))
-            return 429, "too_many_requests", f"Too many requests; wait {seconds} s.", {"Retry-After": seconds}
+        try:
+            self._rates.count(caller) if caller else self._rates.count_stranger(scope)
+        except TooManyRequests as error:
+            return error.status, error.code, str(error), error_headers(error)
         return None
 
     def _unknown(

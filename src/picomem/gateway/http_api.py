@@ -21,12 +21,14 @@ from typing import Any
 
 import anyio
 from anyio import to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 
 from picomem.blake2b import blake2b
 from picomem.engine.authorization import last_change, log_key
@@ -41,20 +43,26 @@ from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
-from picomem.gateway.request_log import PAGE, RequestLog
+from picomem.gateway.request_log import CHANNEL, GONE, PAGE, RequestLog
+from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_address import PROOF, ServerAddress
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
 from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
+from picomem.records.access_token import Credential
 from picomem.records.caller import METRICS, Caller
 from picomem.records.session import Channel
 from picomem.runtime import Runtime
 
 # What requests that are no operations count as.
-_FURTHER = ("health", "ready", "proof", "metrics", "ws", "mcp", "openapi.json", "completions", "models", PAGE)
+_FURTHER = ("health", "ready", "proof", "metrics", "ws", "mcp", "openapi.json", "completions", "models", CHANNEL, PAGE)
+_REFUSED_SECONDS = 1.0  # within which a call that is refused has said so; then the stream begins
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
+
+
+_Told = ServerSentEvent | PicomemError
 
 
 def application(
@@ -75,11 +83,11 @@ def application(
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
     pages = WebPages(calls)
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
-    rpc = RpcServer(calls, ending or Shutdown(), notes.note_call)
+    rates = RequestRates(limits.rate, limits.burst, limits.strangers_burst)
+    rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
     chats = ChatCompletions(calls)
-    channels = Channels(runtime)
-    offered = [remote.operation for remote in calls.operations.values()]
-    mcp = McpOverHttp(runtime, offered, calls.places, limits.body)
+    channels = Channels(runtime, rates)
+    mcp = McpOverHttp(calls, limits.body)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)
@@ -135,9 +143,15 @@ def application(
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={PicomemError: _on_error, HTTPException: on_http_error, Exception: on_fault},
+        exception_handlers={
+            PicomemError: _on_error,
+            ClientDisconnect: _on_disconnect,
+            HTTPException: on_http_error,
+            Exception: on_fault,
+        },
     )
-    return notes.around(Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, pages=pages))
+    guard = Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, rates=rates, pages=pages)
+    return notes.around(guard)
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:
@@ -156,8 +170,8 @@ async def _answer(calls: Calls, request: Request) -> Response:
     if operation.converses:
         arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
-        return EventSourceResponse(_events(calls, caller, name, arguments, user), headers={"Cache-Control": "no-store"})
-    result = await calls.call(caller, name, arguments, user=user)
+        return _EventResponse(calls, request, name, arguments, user)
+    result = await calls.call(caller, name, arguments, user=user, credential=request.state.credential)
     return _ResultResponse(result, headers={"Cache-Control": "no-store"})
 
 
@@ -168,35 +182,67 @@ class _ResultResponse(Response):
         return encoded(content)
 
 
-async def _events(
-    calls: Calls, caller: Caller, name: str, arguments: Mapping[str, Any], user: str
-) -> AsyncIterator[ServerSentEvent]:
-    """The progress and the events of a call, and its result or its error as the last."""
-    writer, reader = anyio.create_memory_object_stream[ServerSentEvent](_MOST_EVENTS)
+class _EventResponse(Response):
+    """The progress and the events of a call, and its result or its error as the last.
 
-    def progress(done: int, total: int, text: str) -> None:
-        if writer.statistics().current_buffer_used < _MOST_EVENTS // 2:
-            writer.send_nowait(_event("progress", {"done": done, "total": total, "text": text}))
+    A call that is refused before it tells anything is answered with the status of its error, like any other."""
 
-    types = {kind: type_name for type_name, kind in calls.named(name).operation.events.items()}
+    def __init__(self, calls: Calls, request: Request, name: str, arguments: Mapping[str, Any], user: str) -> None:
+        super().__init__()
+        self._calls = calls
+        self._caller: Caller = request.state.caller
+        self._credential: Credential = request.state.credential
+        self._name = name
+        self._arguments = arguments
+        self._user = user
 
-    async def tell(event: Any) -> None:
-        await writer.send(_event("event", {"type": types[type(event)], **asdict(event)}))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writer, reader = anyio.create_memory_object_stream[_Told](_MOST_EVENTS)
+        async with anyio.create_task_group() as tasks, reader:
+            tasks.start_soon(self._work, writer)
+            first = None
+            with anyio.move_on_after(_REFUSED_SECONDS):
+                first = await reader.receive()
+            if isinstance(first, PicomemError):
+                response: Response = operation_error(first)
+            else:
+                response = EventSourceResponse(self._events(first, reader), headers={"Cache-Control": "no-store"})
+            await response(scope, receive, send)
+            tasks.cancel_scope.cancel()
 
-    async def work() -> None:
+    async def _work(self, writer: MemoryObjectSendStream[_Told]) -> None:
+        def progress(done: int, total: int, text: str) -> None:
+            if writer.statistics().current_buffer_used < _MOST_EVENTS // 2:
+                writer.send_nowait(_event("progress", {"done": done, "total": total, "text": text}))
+
+        types = {kind: type_name for type_name, kind in self._calls.named(self._name).operation.events.items()}
+
+        async def tell(event: Any) -> None:
+            await writer.send(_event("event", {"type": types[type(event)], **asdict(event)}))
+
         async with writer:
             try:
-                result = await calls.call(caller, name, arguments, user=user, progress=progress, tell=tell)
+                result = await self._calls.call(
+                    self._caller,
+                    self._name,
+                    self._arguments,
+                    user=self._user,
+                    progress=progress,
+                    tell=tell,
+                    credential=self._credential,
+                )
             except PicomemError as error:
-                await writer.send(_event("error", error_value(error)))
+                await writer.send(error)
             else:
                 await writer.send(_event("result", result))
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(work)
-        async with reader:
-            async for event in reader:
-                yield event
+    async def _events(
+        self, first: ServerSentEvent | None, reader: MemoryObjectReceiveStream[_Told]
+    ) -> AsyncIterator[ServerSentEvent]:
+        if first is not None:
+            yield first
+        async for told in reader:
+            yield _event("error", error_value(told)) if isinstance(told, PicomemError) else told
 
 
 def _event(kind: str, value: Any) -> ServerSentEvent:
@@ -211,6 +257,11 @@ def _look(runtime: Runtime) -> None:
 async def _on_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, PicomemError)
     return operation_error(error)
+
+
+async def _on_disconnect(_request: Request, _error: Exception) -> Response:
+    """The client hung up before its request was whole. Nobody reads the answer; its status is for the log."""
+    return Response(status_code=GONE)
 
 
 def _http_error(error: HTTPException) -> Response:

@@ -8,12 +8,15 @@ A request's `params` are the operation's arguments by name. While it runs, the s
     server.ending   {}                                  no request is taken any more; the socket closes with code 1012
                                                         when those that run are answered
 
-A chat turn without a `session` goes on with the socket's own, which begins with the first turn; such turns run one
-after another.
+A chat turn without a `session` goes on with the socket's own, which begins with the first turn (the event
+`session_begun`); such turns run one after another.
 
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
 may come in another order.
+
+Each request counts towards the rate of its token, as one over HTTP does; the error of one too many says in
+`data.retry_after` how many seconds to wait.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 from typing import Any
 
 import anyio
@@ -29,19 +33,18 @@ from anyio import CancelScope, to_thread
 from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from picomem.agent.events import SessionBegun
 from picomem.engine.authorization import last_change
-from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, StoreError
-from picomem.gateway.calls import Calls
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, ServerEnding, StoreError, TooManyRequests
+from picomem.gateway.calls import TOKEN_ENDED, Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import encoded, parsed
+from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_log import server_logger
-from picomem.gateway.shutdown import CODE as SHUTDOWN_CODE
-from picomem.gateway.shutdown import MESSAGE as SHUTDOWN_MESSAGE
 from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
-from picomem.operations.sessions import BEGIN_SESSION
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
@@ -51,6 +54,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700,
 PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
+_LOOKS_BETWEEN_TOKENS = 10  # after so many, a socket on which nothing happens is closed if its token has ended
 _SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
@@ -62,9 +66,10 @@ NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, th
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Shutdown, note_call: NoteCall) -> None:
+    def __init__(self, calls: Calls, ending: Shutdown, rates: RequestRates, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
+        self._rates = rates
         self._note_call = note_call
         ending.listen(self._tell_of_end)
         calls.session_listeners.append(self._close_signed_out)
@@ -90,7 +95,14 @@ class RpcServer:
                 self._seen[caller.user] = await self._last_change(caller.user)
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         socket = _Socket(
-            web_socket, caller, web_socket.state.credential, self._calls, self._names, self._ending, self._note_call
+            web_socket,
+            caller,
+            web_socket.state.credential,
+            self._calls,
+            self._names,
+            self._ending,
+            self._rates,
+            self._note_call,
         )
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
@@ -114,8 +126,11 @@ class RpcServer:
                 await socket.look_up_caller()
 
     async def _watch(self) -> None:
-        while True:
+        for looks in count(1):
             await anyio.sleep(_LOOK_SECONDS)
+            if looks % _LOOKS_BETWEEN_TOKENS == 0:
+                for user in list(self._sockets):
+                    await self._close_signed_out(user)
             self._seen = {user: change for user, change in self._seen.items() if user in self._sockets}
             for user in list(self._sockets):
                 try:
@@ -145,10 +160,12 @@ class _Socket:
         calls: Calls,
         names: Mapping[str, str],
         ending: Shutdown,
+        rates: RequestRates,
         note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
         self._ending = ending
+        self._rates = rates
         self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
@@ -182,7 +199,7 @@ class _Socket:
         caller = await self._calls.find_caller(self._credential)
         if caller is None:
             await self._close(_SIGNED_OUT)
-            raise Forbidden("The token is no longer valid; make another one, or sign in anew.")
+            raise Forbidden(TOKEN_ENDED)
         self._caller = caller
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
@@ -193,12 +210,12 @@ class _Socket:
         try:
             message = parsed(text.encode("utf-8", "replace"), of_any_kind=True)
         except InvalidInput as error:
-            await self._send(_failure(None, PARSE_ERROR, str(error)))
+            await self._send(self._too_often(None) or _failure(None, PARSE_ERROR, str(error)))
             return
         if isinstance(message, list):
             if not 0 < len(message) <= _MOST_IN_BATCH:
                 said = f"A batch has between 1 and {_MOST_IN_BATCH} requests."
-                await self._send(_failure(None, INVALID_REQUEST, said))
+                await self._send(self._too_often(None) or _failure(None, INVALID_REQUEST, said))
                 return
             await self._places.acquire()
             tasks.start_soon(self._answer_batch, message)
@@ -233,8 +250,10 @@ class _Socket:
         request_id = message.get("id") if isinstance(message, dict) else None
         if not isinstance(message, dict) or not _is_request(message):
             known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
-            return _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
+            return self._too_often(known) or _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
         has_answer = "id" in message
+        if refused := self._too_often(request_id, message["method"]):
+            return refused if has_answer else None
         name = json.dumps(request_id)
         if has_answer and name in self._running:
             return _failure(request_id, INVALID_REQUEST, "A request with this id is running.")
@@ -249,6 +268,15 @@ class _Socket:
                     del self._running[name]
         return answer if has_answer else None
 
+    def _too_often(self, request_id: Any, method: str = "") -> dict[str, Any] | None:
+        """Count a request of this token; the answer where it makes too many."""
+        try:
+            self._rates.count(self._caller)
+        except TooManyRequests as error:
+            self._note_call(self._caller, self._names.get(method, method), error.status, 0.0)
+            return _failure(request_id, FAILED, str(error), error_value(error))
+        return None
+
     async def _called(self, message: dict[str, Any], request_id: Any) -> dict[str, Any]:
         method, params = message["method"], message.get("params", {})
         if not isinstance(params, dict):
@@ -259,7 +287,8 @@ class _Socket:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
         if self._ending.is_begun:
-            return _failure(request_id, FAILED, SHUTDOWN_MESSAGE, {"code": SHUTDOWN_CODE})
+            error = ServerEnding()
+            return _failure(request_id, FAILED, str(error), error_value(error))
         try:
             async with self._looking_up:  # in turn, so that requests stay in the order in which they came
                 await self.look_up_caller()
@@ -294,7 +323,7 @@ class _Socket:
     async def _result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
         name = self._names.get(method, method)
         arguments = {key: value for key, value in params.items() if key != "user"}
-        user = params.get("user") or ""
+        user = params.get("user", "")
         if not isinstance(user, str):
             raise InvalidInput("user is another user's id, a text.")
         operation = self._calls.named(name).operation
@@ -302,17 +331,9 @@ class _Socket:
             return await self._calls.call(self._caller, name, arguments, user=user)
         if operation.converses and not arguments.get("session"):
             async with self._talking:
-                arguments["session"] = await self._own_session(user)
-                return await self._told_result(operation, arguments, user, request_id)
+                own = {"session": self._sessions.get(user, ""), "channel": Channel.WEBSOCKET.value}
+                return await self._told_result(operation, {**arguments, **own}, user, request_id)
         return await self._told_result(operation, arguments, user, request_id)
-
-    async def _own_session(self, user: str) -> str:
-        """The conversation of this socket with a user."""
-        if user not in self._sessions:
-            channel = {"channel": Channel.WEBSOCKET.value}
-            begun = await self._calls.call(self._caller, BEGIN_SESSION.name, channel, user=user)
-            self._sessions[user] = begun["session"].id
-        return self._sessions[user]
 
     async def _told_result(
         self, operation: Operation, arguments: dict[str, Any], user: str, request_id: Any
@@ -336,6 +357,8 @@ class _Socket:
                     await self.notify("progress", params)
 
         async def tell(event: Any) -> None:
+            if isinstance(event, SessionBegun):  # only where none was named
+                self._sessions[user] = event.session
             told = asdict(event)
             called = {"call": told.pop("id")} if "id" in told else {}  # `id` is the request's
             await self.notify("event", {"id": request_id, "type": types[type(event)], **called, **told})
@@ -343,7 +366,13 @@ class _Socket:
         async with side_tasks() as tasks:
             tasks.start_soon(tell_progress)
             return await self._calls.call(
-                self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
+                self._caller,
+                operation.name,
+                arguments,
+                user=user,
+                progress=progress,
+                tell=tell if types else None,
+                credential=self._credential,
             )
         return {}  # only a task that ends the block leads here, and there is none
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from picomem.gateway.calls import RemoteOperation
+from picomem.operations.operation import Operation
 from picomem.version import __version__
 
 API = "/api/v1"
@@ -74,7 +75,7 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
         "operationId": operation.name,
         "tags": [operation.group],
         "summary": summary,
-        "description": "\n\n".join([*further, f"Permission: `{operation.permission}`."]),
+        "description": "\n\n".join([*further, f"Permission: {_all_of(operation)}."]),
         "parameters": [
             {
                 "name": USER_HEADER,
@@ -86,6 +87,10 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
         "requestBody": {"required": bool(request.get("required")), "content": _json(request)},
         "responses": responses,
     }
+
+
+def _all_of(operation: Operation) -> str:
+    return " and ".join(f"`{permission}`" for permission in operation.permissions)
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:

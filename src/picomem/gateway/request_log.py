@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from picomem.gateway.guard import Application, Message, ReceiveMessage, SendMessage
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS, Application, Message, ReceiveMessage, SendMessage
 from picomem.gateway.openapi import API
 from picomem.gateway.server_log import numbered, server_logger
 from picomem.gateway.server_metrics import OTHER, Metrics
@@ -18,13 +18,14 @@ from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 
 REQUEST_HEADER = b"picomem-request"
+CHANNEL = "whatsapp"  # as which the webhooks of all its accounts are counted
 PAGE = "page"  # as which every address of the web page is counted
-_GONE = 499  # the client went before it was answered
+GONE = 499  # the client went before it was answered
 _FAULT = 500
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_ROUTES = frozenset(
-    {"/health", "/ready", "/metrics", "/ws", "/mcp", f"{API}/openapi.json", "/v1/chat/completions", "/v1/models"}
-)
+_MODELS = "/v1/models"
+_ROUTES = frozenset({*OPEN, "/metrics", "/ws", "/mcp", f"{API}/openapi.json", "/v1/chat/completions", _MODELS})
+_CHANNELS = {beginning: beginning.rstrip("/") for beginning in OPEN_CHANNELS}  # without the account, which may be any
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
@@ -83,13 +84,13 @@ class RequestLog:
                     self._metrics.socket_closed()
                 is_socket = scope["type"] == "websocket"
                 counted = PAGE if self._is_page(route) else _last_part(route)
-                self._metrics.count(counted, status or _GONE, None if is_socket else seconds)
+                self._metrics.count(counted, status or GONE, None if is_socket else seconds)
                 caller, method = state.get("caller"), scope.get("method", "GET")
                 self._log.info(
                     "socket" if is_socket else "request",
                     method=method if method in _METHODS else OTHER,
                     route=route,
-                    status=status or _GONE,
+                    status=status or GONE,
                     ms=_milliseconds(seconds),
                     user=self._label(caller.user) if caller else "",
                 )
@@ -99,6 +100,11 @@ class RequestLog:
         named = path.startswith(f"{API}/") and path.removeprefix(f"{API}/") in self._operations
         if path in _ROUTES or named:
             return path
+        if path.startswith(f"{_MODELS}/"):
+            return _MODELS
+        for beginning, route in _CHANNELS.items():
+            if path.startswith(beginning):
+                return route
         page = f"/{path.split('/')[1]}" if path.startswith("/") else ""
         return page if self._is_page(page) else OTHER
 

@@ -25,9 +25,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError
 from picomem.gateway.calls import Calls
-from picomem.gateway.error_replies import remote_sentence
+from picomem.gateway.error_replies import error_headers, remote_sentence
 from picomem.gateway.guard import CERTIFICATE, SIGN_IN
 from picomem.gateway.page_sign_in import (
     begin_session,
@@ -305,9 +305,7 @@ class WebPages:
             try:
                 return await answer(request)
             except PicomemError as error:
-                # After a body that was not read to its end, what comes next on the connection is no request.
-                headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
-                return self._error_page(request, error.status, remote_sentence(error), headers)
+                return self._error_page(request, error.status, remote_sentence(error), error_headers(error))
 
         return shown
 

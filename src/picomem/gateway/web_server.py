@@ -81,8 +81,19 @@ def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str
     further = [name.lower() for name in further]
     own = [*LOOPBACK_NAMES, f"[{host}]" if ":" in host else host]
     names = list(dict.fromkeys([*own, *map(host_name, further)]))
-    origins = [f"http://{name}:{port}" for name in names] + [f"https://{name}" for name in further]
-    return names, origins + [f"http://{name}" for name in further if host_name(name) != name]
+    return names, [f"http://{name}:{port}" for name in names] + [
+        origin for name in further for origin in _origins(name)
+    ]
+
+
+def _origins(name: str) -> list[str]:
+    """The origins of pages at a further name. Browsers leave out the port that is usual for TLS, and for plain HTTP."""
+    host = host_name(name)
+    if name == f"{host}:80":
+        return [f"http://{host}"]
+    if name in (host, f"{host}:443"):
+        return [f"https://{host}"]
+    return [f"http://{name}", f"https://{name}"]
 
 
 def serve(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from picomem.errors import NotFound
+from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
-from picomem.records.episode import Episode, Transcript
+from picomem.records.episode import BY_HOST, DENY, Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import session_path
 from picomem.store import audit, episodes, memories, session_rows
 from picomem.store.connector import Transaction
+
+_WITHHELD = "a withheld session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,13 @@ def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
     return episode
 
 
+def check_shown(transcript: Transcript | None) -> None:
+    """Raise Refused for the transcript of a withheld session, of which nothing is returned."""
+    if transcript is not None and transcript.send_policy == DENY:
+        why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
+        raise Refused(f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`).")
+
+
 def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     try:
         episode = find_episode(tx, scope, name)
@@ -77,6 +86,7 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
         remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
         raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error
     transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    check_shown(transcript)
     return Explanation(episode.id, "episode", None, (), (), (), episode, transcript)
 
 
@@ -86,15 +96,15 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Memo
         if said is None:
             return MemorySource(version, parent, "", "message gone")
         transcript = episodes.transcript_at(tx, scope, session_path(said.session_id), said.session_id)
-        withheld = transcript is not None and transcript.send_policy == "deny"
-        return MemorySource(version, parent, "" if withheld else said.content, message_citation(said), said.origin)
+        if transcript is not None and transcript.send_policy == DENY:
+            return MemorySource(version, parent, "", _WITHHELD, said.origin)
+        return MemorySource(version, parent, said.content, message_citation(said), said.origin)
     if parent.kind != "episode":
         return MemorySource(version, parent)
     episode = episodes.episode(tx, scope, parent.id)
     if episode is None:
         return MemorySource(version, parent, "", "episode gone")
     transcript = episodes.transcript(tx, scope, episode.transcript_id)
-    withheld = transcript is not None and transcript.send_policy == "deny"
-    return MemorySource(
-        version, parent, "" if withheld else episode.preview, citation(episode, transcript), episode.origin
-    )
+    if transcript is not None and transcript.send_policy == DENY:
+        return MemorySource(version, parent, "", _WITHHELD, episode.origin)
+    return MemorySource(version, parent, episode.preview, citation(episode, transcript), episode.origin)

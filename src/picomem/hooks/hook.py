@@ -227,14 +227,13 @@ def _leave_host() -> None:
 def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool, embedder: str | None = "none") -> Engine:
     """Memory; with None as the embedder, the one of the settings, which takes longer than a host waits."""
     from picomem.app import open_engine
-    from picomem.ingest.projects import project_of
     from picomem.paths import private_umask
 
     private_umask()
     return open_engine(
         options.get("--db"),
         user=options.get("--user"),
-        project=project_of(event.folder),
+        folder=event.folder,
         create=create,
         actor="hook",
         embedder=embedder,

@@ -26,7 +26,6 @@ from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
 from picomem.hooks.hook_socket import ANSWERED, LARGEST_INPUT, NOT_HERE, PREFIX, SUFFIX, deciding, parsed
-from picomem.ingest.projects import project_of
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
@@ -104,7 +103,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
             self.wfile.write(NOT_HERE)
             return
         user = memory.user_named(memory.settings.data.user if user is None else user)
-        engine = memory.engine(Caller(user, "hook"), Scope(user, project=project_of(event.folder)))
+        engine = memory.engine(Caller(user, "hook"), Scope(user, project=memory.project_of(user, event.folder)))
         context, ids = context_of(engine, event)
         self.wfile.write(ANSWERED + encoded(event, context))
         self.connection.shutdown(socket.SHUT_WR)

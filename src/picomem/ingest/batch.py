@@ -70,13 +70,15 @@ class Maker:
         safe = self._redactor.redact(turn.text)
         done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
-        batch.redacted += len(safe.findings) + sum(len(action.findings) for action in done)
+        came = [self._redactor.redact(line) for line in turn.outcomes]
+        batch.redacted += len(safe.secrets) + sum(len(line.secrets) for line in (*done, *came))
         turn = replace(
             turn,
             text=safe.text,
             role=self._label(turn.role),
             branch=self._label(turn.branch),
             actions=tuple(action.text for action in done),
+            outcomes=tuple(line.text for line in came),
         )
         made = list(packer.add(turn))
         batch.pieces |= {piece.identity: piece for piece in made}

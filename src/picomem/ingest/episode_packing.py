@@ -34,6 +34,7 @@ from picomem.records.transcript import Turn
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
 LONGEST_SUMMARY = 6_000  # characters that are kept of a host's summary; the pointer opens the rest
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
+LONGEST_OUTCOMES = 1_000  # characters of all outcomes of a piece, behind which no turn begins in it
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
 _DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
 _REMEMBERED = 4_096  # turns without id and time whose repeats are distinguished
@@ -56,13 +57,14 @@ class Piece:
     ended_at: Micros | None
     identity: str
     actions: str = ""  # a line each
+    outcomes: str = ""  # a line each
     category: str = "transcript"
     key: str = ""
 
     @property
     def meaning(self) -> str:
-        """The text of its vector: the words, or the actions if there are no words."""
-        return self.text or self.actions
+        """The text of its vector: the words, or if there are none the actions, or what came of them."""
+        return self.text or self.actions or self.outcomes
 
 
 class TurnCounts:
@@ -79,7 +81,7 @@ class TurnCounts:
 
     def before(self, turn: Turn) -> int:
         """Return how often it was said before; this time is counted."""
-        digest = content_hash(turn.role, turn.text or turn.shown)[:_DIGEST]
+        digest = content_hash(turn.role, _said(turn))[:_DIGEST]
         count = self._counts.pop(digest, 0)
         self._counts[digest] = min(count + 1, 0xFFFF)
         if len(self._counts) > _REMEMBERED:
@@ -107,9 +109,9 @@ class Packer:
         return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
 
     @classmethod
-    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], episodes: Iterable[tuple[str, str]]) -> Packer:
-        """The packer that gave `stored`; `episodes` are the stored previews and actions that may begin with the open
-        piece's words.
+    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], episodes: Iterable[StoredWords]) -> Packer:
+        """The packer that gave `stored`; `episodes` are the stored previews, actions and outcomes that may begin with
+        the open piece's words.
 
         Where none does any more, nothing is open: the next turn begins a piece. Raises InvalidInput where `stored`
         is not what `to_json` gave.
@@ -134,8 +136,9 @@ class Packer:
         theirs = _of_others(turn) if len(parts) > 1 else ""
         name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
-            actions = "" if number else "\n".join(turn.actions)  # of a turn in parts they stand with the first
-            piece = _piece(turn, number, text, actions, content_hash(name, str(number)) if number else name)
+            piece = _piece(turn, number, text, content_hash(name, str(number)) if number else name)
+            if not number:  # of a turn in parts they stand with the first
+                piece = replace(piece, actions="\n".join(turn.actions), outcomes="\n".join(turn.outcomes))
             if number and text in theirs:
                 piece = replace(piece, origin=Origin.OTHER)
             self.open = piece if _packs(turn.role, turn.origin) and len(parts) == 1 else None
@@ -144,7 +147,7 @@ class Packer:
     def _summary(self, turn: Turn, name: str) -> Iterator[Piece]:
         """A host's summary as an entry of the timeline. What is packed before it goes on to grow behind it."""
         for number, text in enumerate(cut(turn.text[:LONGEST_SUMMARY])):
-            piece = _piece(turn, number, text, "", content_hash(name, str(number)) if number else name)
+            piece = _piece(turn, number, text, content_hash(name, str(number)) if number else name)
             yield replace(piece, category="timeline", key=f"{HOST_SUMMARY}{name[:16]}")
 
     def _grown(self, turn: Turn) -> Piece | None:
@@ -155,11 +158,13 @@ class Packer:
             return None
         text = "\n".join(filter(None, (last.text, turn.text)))
         actions = "\n".join(dict.fromkeys((*last.actions.splitlines(), *turn.actions)))
-        if len(text) > LONGEST_PREVIEW or len(actions) > LONGEST_ACTIONS:
+        outcomes = "\n".join(dict.fromkeys((*last.outcomes.splitlines(), *turn.outcomes)))
+        # What came of a call stands with it: only a turn that says or does something begins another piece.
+        is_full = len(last.outcomes) > LONGEST_OUTCOMES and bool(turn.text or turn.actions)
+        if len(text) > LONGEST_PREVIEW or len(actions) > LONGEST_ACTIONS or is_full:
             return None
-        return replace(
-            last, last_turn=turn.index, end=turn.end, text=text, actions=actions, ended_at=turn.at or last.ended_at
-        )
+        grown = {"text": text, "actions": actions, "outcomes": outcomes}
+        return replace(last, last_turn=turn.index, end=turn.end, ended_at=turn.at or last.ended_at, **grown)
 
 
 def _of_others(turn: Turn) -> str:
@@ -169,7 +174,7 @@ def _of_others(turn: Turn) -> str:
     return "\n".join(text for is_others, text in told_apart(turn.text) if is_others)
 
 
-def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:
+def _piece(turn: Turn, part: int, text: str, name: str) -> Piece:
     return Piece(
         first_turn=turn.index,
         last_turn=turn.index,
@@ -183,7 +188,6 @@ def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:
         started_at=turn.at,
         ended_at=turn.at,
         identity=name,
-        actions=actions,
     )
 
 
@@ -204,7 +208,8 @@ def _packs(role: str, origin: Origin) -> bool:
     return origin is Origin.AGENT or (role == "assistant" and not origin.trusted)
 
 
-_WORDS = ("text", "actions")
+StoredWords = tuple[str, str, str]  # the preview, the actions and the outcomes of an episode
+_WORDS = ("text", "actions", "outcomes")
 _OF_SUMMARIES = ("category", "key")  # which do not grow
 
 
@@ -213,7 +218,7 @@ def _without_words(piece: Piece) -> dict[str, Any]:
     return {**stored, **{name: [len(stored[name]), content_hash(stored[name])] for name in _WORDS}}
 
 
-def _with_words(stored: Mapping[str, Any] | None, episodes: Iterable[tuple[str, str]]) -> Piece | None:
+def _with_words(stored: Mapping[str, Any] | None, episodes: Iterable[StoredWords]) -> Piece | None:
     if stored is None:
         return None
     spans = [stored.get(name, (0, content_hash(""))) for name in _WORDS]
@@ -235,10 +240,14 @@ def identity(host: str, session: str, turn: Turn, repeat: int = 0) -> str:
         return content_hash(host, turn.id)
     if turn.id:
         return content_hash(host, session, turn.id)
-    said = turn.text or turn.shown
     if turn.at is not None:
-        return content_hash(host, turn.role, str(turn.at), said)
-    return content_hash(host, session, turn.role, said, str(repeat))
+        return content_hash(host, turn.role, str(turn.at), _said(turn))
+    return content_hash(host, session, turn.role, _said(turn), str(repeat))
+
+
+def _said(turn: Turn) -> str:
+    """The words of a turn, or what it did, or what came of that."""
+    return turn.text or turn.shown or "\n".join(turn.outcomes)
 
 
 def apart(known: str, session: str) -> str:
@@ -265,7 +274,7 @@ def decide_piece(fresh: Episode, old: Episode | None, ours: bool) -> PieceDecisi
     """
     if old is None:
         return PieceDecision.NEW
-    same = (old.preview, old.actions) == (fresh.preview, fresh.actions)
+    same = (old.preview, old.actions, old.outcomes) == (fresh.preview, fresh.actions, fresh.outcomes)
     holds = same or (_packs(fresh.role, fresh.origin) and _begins_with(old, fresh))
     if ours:
         moved = same and not _same_place(old, fresh)
@@ -277,7 +286,11 @@ def decide_piece(fresh: Episode, old: Episode | None, ours: bool) -> PieceDecisi
 
 def _begins_with(longer: Episode, shorter: Episode) -> bool:
     """Return whether one episode's words are those of the other, and more."""
-    pairs = ((longer.preview, shorter.preview), (longer.actions, shorter.actions))
+    pairs = (
+        (longer.preview, shorter.preview),
+        (longer.actions, shorter.actions),
+        (longer.outcomes, shorter.outcomes),
+    )
     return all(not begin or text == begin or text.startswith(f"{begin}\n") for text, begin in pairs)
 
 

@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from picomem.clock import LATEST, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
+from picomem.ingest.actions import command_of
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, framing_tag, has_open_block
+from picomem.ingest.outcomes import exit_code, outcome_of, runs_tests
 from picomem.ingest.reader import Line
 from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
@@ -49,7 +51,18 @@ _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^
 _LONGEST_FIELD = 1000
 _UNKNOWN_KINDS = 32
 _OWN = "own prompt"  # the mark of a run that answers a prompt of picomem's own
+_AWAITED = "awaited"  # the mark of the commands whose results were not read yet
+_MOST_AWAITED = 16
 _HEARD = "heard"  # the mark of what was read from outside in this run, by its least trusted origin
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """The result of a call. `failed` is None where the host says so only in the output, if at all."""
+
+    call: object
+    output: str
+    failed: bool | None = None
 
 
 class Recent:
@@ -199,6 +212,7 @@ class State:
         key: str = "",
         ids: tuple[object, object, object] = ("", "", ""),
         actions: tuple[str, ...] = (),
+        outcomes: tuple[str, ...] = (),
         begins_run: bool = True,
     ) -> Sequence[Turn]:
         """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
@@ -214,7 +228,7 @@ class State:
             return ()
         if origin is Origin.USER and has_open_block(text):
             origin = Origin.OTHER
-        if not (text := clean(text)) and not actions:
+        if not (text := clean(text)) and not actions and not outcomes:
             self.skipped.add("noise")
             return ()
         if origin is Origin.USER and _says_something(text) and not _says_something(own_words(text)):
@@ -232,7 +246,60 @@ class State:
             self.marks.pop(_HEARD, None)
         if role == "user" and pasted_words(text):
             self.outside = worst((self.outside, Origin.OTHER))
-        return self._counted(line, text, role, origin, at, ids, actions)
+        return self._counted(line, text, role, origin, at, ids, actions, outcomes)
+
+    def await_result(self, call: object, given: Mapping[str, Any], line: Line) -> None:
+        """Note a call that runs a command: only the result of such a call is an outcome. Nothing is noted of the
+        command but where it stands, and whether it may run tests."""
+        name, command = short(call), command_of(given)
+        if command and re.fullmatch(r"\S+", name):
+            noted = f"{name} {line.offset} {int(runs_tests(command))}"
+            self.marks[_AWAITED] = "\n".join((*self._awaited().values(), noted)[-_MOST_AWAITED:])
+
+    def awaits_result_in(self, data: bytes) -> bool:
+        """Return whether a line may hold the result of a command."""
+        return any(f'"{name}"'.encode() in data for name in self._awaited())
+
+    def say_outcome(
+        self,
+        line: Line,
+        results: Iterable[CallResult],
+        *,
+        at: Micros | None,
+        ids: tuple[object, object, object],
+    ) -> Sequence[Turn]:
+        """What came of commands, as a turn of the agent's without words; nothing where nothing is to be told. It
+        begins where the first of the calls stands, so that its pointer finds them together."""
+        outcomes: list[str] = []
+        calls: list[str] = []
+        start = line.offset
+        for result in results:
+            awaited = self._awaited()
+            noted = awaited.pop(name := short(result.call), "")
+            if not noted:
+                continue
+            self.marks[_AWAITED] = "\n".join(awaited.values())
+            _, offset, may_be_tests = noted.split(" ")
+            failed = bool(exit_code(result.output)) if result.failed is None else result.failed
+            if told := outcome_of(result.output, failed=failed, may_be_tests=may_be_tests == "1"):
+                outcomes += told
+                calls.append(name)
+                start = min(start, int(offset))
+        if not outcomes:
+            return ()
+        return self.say(
+            line._replace(offset=start),
+            "",
+            role="assistant",
+            origin=Origin.AGENT,
+            at=at,
+            key="\n".join(("outcome", *calls)),
+            ids=ids,
+            outcomes=tuple(dict.fromkeys(outcomes)),
+        )
+
+    def _awaited(self) -> dict[str, str]:
+        return {noted.split(" ")[0]: noted for noted in self.marks.get(_AWAITED, "").splitlines()}
 
     def summarise(
         self, line: Line, text: str, *, at: Micros | None, key: str, ids: tuple[object, object, object]
@@ -243,7 +310,7 @@ class State:
         if _OWN in self.marks or not _says_something(text) or not self.seen.add(f"{SUMMARY}\n{key}"):
             self.skipped.add("summary")
             return ()
-        (turn,) = self._counted(line, text, SUMMARY, self.outside, at, ids, ())
+        (turn,) = self._counted(line, text, SUMMARY, self.outside, at, ids)
         return (replace(turn, summarises=True),)
 
     def _counted(
@@ -254,10 +321,12 @@ class State:
         origin: Origin,
         at: Micros | None,
         ids: tuple[object, object, object],
-        actions: tuple[str, ...],
+        actions: tuple[str, ...] = (),
+        outcomes: tuple[str, ...] = (),
     ) -> Sequence[Turn]:
         ids_of = (short(ids[0]), short(ids[1]), short(ids[2]))
-        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of, actions=actions)
+        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of)
+        turn = replace(turn, actions=actions, outcomes=outcomes)
         self.turns += 1
         return (turn,)
 

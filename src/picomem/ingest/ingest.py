@@ -27,7 +27,7 @@ from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.format import NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
-from picomem.ingest.projects import project_of
+from picomem.ingest.projects import ProjectNames
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
@@ -36,7 +36,7 @@ from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at
 from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
-from picomem.records.episode import Transcript
+from picomem.records.episode import KnownFolder, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo
@@ -87,12 +87,13 @@ class Ingest:
         self._scope = scope
         self._clock = clock
         # A host calls the person at this machine by the channel.
-        self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
+        self._users = {scope.user, f"tui:{scope.user}"}  # as the terminal of PicoBot calls them
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors, zone)
         self._policies = policies
         self._writing = Writing(connector, scope, vectors, propose, clock, policies)
         self._resolved = Resolver()
+        self._projects = ProjectNames(self._known_folders)
         self._recognizer = Recognizer(connector, scope, self._resolved)
 
     def recognize(self, path: Path) -> str:
@@ -263,7 +264,7 @@ class Ingest:
         if reading.buried:
             reading.state.info = replace(reading.state.info, title="")
         after = replace(
-            _described(reading.transcript, reading.state.info, batch.pieces.values()),
+            self._described(reading.transcript, reading.state.info, batch.pieces.values()),
             size=size,
             # Of another file that lies there by now, nothing was read.
             fingerprint=fingerprint if source.look().file == reading.look.file else "",
@@ -273,6 +274,31 @@ class Ingest:
             skipped=json.dumps(reading.state.skipped.counts),
         )
         return Stretch(transcript, reading, after, batch, Report(bytes=read), is_last)
+
+    def _described(self, transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Piece]) -> Transcript:
+        """The record with what the transcript says of itself by now."""
+        times = [at for piece in pieces for at in (piece.started_at, piece.ended_at) if at is not None]
+        starts = [at for at in (transcript.started_at, *times) if at is not None]
+        place = KnownFolder(info.cwd, transcript.project, transcript.repository)
+        place = place if place.project else self._projects.of(info.cwd)
+        ends = [at for at in (transcript.ended_at, *times) if at is not None]
+        return replace(
+            transcript,
+            session=transcript.session or info.session,
+            agent=info.agent or transcript.agent,
+            project=place.project,
+            repository=place.repository,
+            branch=info.branch or transcript.branch,
+            cwd=transcript.cwd or info.cwd,
+            title=info.title or transcript.title,
+            parent_session=info.parent_session or transcript.parent_session,
+            started_at=min(starts, default=info.started_at),
+            ended_at=max(ends, default=None),
+        )
+
+    def _known_folders(self) -> list[KnownFolder]:
+        with self._connector.read() as tx:
+            return episodes.known_folders(tx, self._scope)
 
     def _document(self, form: DocumentFormat, document: FoundTranscript, run: _IngestRun) -> None:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
@@ -343,25 +369,6 @@ class Ingest:
             if not same or any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
                 return False
         return True
-
-
-def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Piece]) -> Transcript:
-    """The record with what the transcript says of itself by now."""
-    times = [at for piece in pieces for at in (piece.started_at, piece.ended_at) if at is not None]
-    starts = [at for at in (transcript.started_at, *times) if at is not None]
-    ends = [at for at in (transcript.ended_at, *times) if at is not None]
-    return replace(
-        transcript,
-        session=transcript.session or info.session,
-        agent=info.agent or transcript.agent,
-        project=transcript.project or project_of(info.cwd),
-        branch=info.branch or transcript.branch,
-        cwd=transcript.cwd or info.cwd,
-        title=info.title or transcript.title,
-        parent_session=info.parent_session or transcript.parent_session,
-        started_at=min(starts, default=info.started_at),
-        ended_at=max(ends, default=None),
-    )
 
 
 def _finds_turns(form: LineFormat, path: Path) -> bool:

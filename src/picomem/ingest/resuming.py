@@ -190,7 +190,7 @@ class Resumer:
         first = (packed.get("open") or {}).get("identity", "")
         session = state.info.session or known.session
         rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
-        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions) for row in rows))
+        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions, row.outcomes) for row in rows))
         owners, buried = set(stored.get("owners", ())), stored.get("buried", False) is True
         return ResumedTranscript(known, state, packer, look, owners, unchanged, buried)
 

@@ -248,7 +248,7 @@ class Writing:
                 continue
             stored = episodes.renew(tx, self._scope, old, fresh)
             report.updated += 1
-            if (old.preview, old.actions) != (fresh.preview, fresh.actions):
+            if (old.preview, old.actions, old.outcomes) != (fresh.preview, fresh.actions, fresh.outcomes):
                 news[name] = stored.id, old.preview
                 self._store_vector(tx, stored, ready)
                 episode_events.replace(tx, self._scope, stored.doc, batch.events.get(name))

@@ -113,7 +113,8 @@ def _read_copy(episode: Episode, transcript: Transcript, copies: TranscriptCopie
 
 def _redacted(turn: Turn, redactor: Redactor) -> Turn:
     actions = tuple(redactor.redact(action).text for action in turn.actions)
-    return replace(turn, text=redactor.redact(turn.text).text, actions=actions)
+    outcomes = tuple(redactor.redact(line).text for line in turn.outcomes)
+    return replace(turn, text=redactor.redact(turn.text).text, actions=actions, outcomes=outcomes)
 
 
 def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
@@ -129,12 +130,12 @@ def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
-    """The turns that make up the preview and the actions, in order; empty if they do not match."""
+    """The turns that make up the preview, the actions and the outcomes, in order; empty if they do not match."""
     meant: list[Turn] = []
-    left, actions = episode.preview, set(episode.actions.splitlines())
+    left, done = episode.preview, {*episode.actions.splitlines(), *episode.outcomes.splitlines()}
     for turn in turns:
         if not turn.text:
-            if turn.actions and actions.issuperset(turn.actions):
+            if (turn.actions or turn.outcomes) and done.issuperset((*turn.actions, *turn.outcomes)):
                 meant.append(turn)
         elif left == turn.text or left.startswith(f"{turn.text}\n"):
             meant.append(turn)

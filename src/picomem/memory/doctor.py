@@ -401,7 +401,8 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
         return None
     said = "\n".join(turn.text for turn in opened.turns if turn.text)
     actions = dict.fromkeys(action for turn in opened.turns for action in turn.actions)
-    return replace(episode, preview=next(cut(said), ""), actions="\n".join(actions))
+    outcomes = dict.fromkeys(line for turn in opened.turns for line in turn.outcomes)
+    return replace(episode, preview=next(cut(said), ""), actions="\n".join(actions), outcomes="\n".join(outcomes))
 
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:

@@ -35,7 +35,7 @@ class ReturnedTexts:
     def note(self, hits: Iterable[Hit]) -> None:
         """Record the hits of an answer."""
         hits = [hit for hit in hits if hit.source == "episode" or not hit.origin.trusted]
-        self.keep(hit.text for hit in hits)
+        self.keep(text for hit in hits for text in (hit.text, *hit.outcomes))
         with self._lock:
             self._users_own.extend(hit.text for hit in hits if hit.role == "user" and hit.origin is Origin.USER)
 

@@ -78,9 +78,10 @@ def _unchanged(memory: Memory) -> Memory:
 class IndexEntries(NamedTuple):
     """What a page is made from: current memories and the number of episodes.
 
-    With `counts`, how many memories there are of each kind, `memories` may be the first of each section only, if they
-    are more than the entries of the page or as many as `entry_limit`, and those that contradict each other. `damaged`
-    is how many were left out because they are damaged; `shown` makes of a memory what may be shown of it.
+    With `counts`, how many memories there are of each kind, and `outdated`, the ids of those that a newer one may
+    contradict, `memories` may be the first of each section only, if they are more than the entries of the page or as
+    many as `entry_limit`. `damaged` is how many were left out because they are damaged; `shown` makes of a memory what
+    may be shown of it.
     """
 
     memories: Iterable[Memory]
@@ -88,6 +89,7 @@ class IndexEntries(NamedTuple):
     damaged: int = 0
     counts: Mapping[str, int] | None = None
     shown: Callable[[Memory], Memory] = _unchanged
+    outdated: Collection[str] | None = None
 
 
 class _Line(NamedTuple):
@@ -118,16 +120,11 @@ def build(given: IndexEntries, budget: int = BUDGET) -> IndexPage:
     return _lay_out(given, budget).page
 
 
-def outdated(memories: Iterable[Memory]) -> set[str]:
-    """The ids of those that stand last in their section, because a newer one may contradict them."""
-    return {older.id for _, older in doubted_pairs(_eligible(memories))}
-
-
 def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
     eligible = _eligible(given.memories)
-    doubted = outdated(eligible)
+    doubted = {older.id for _, older in doubted_pairs(eligible)} if given.outdated is None else given.outdated
     entries = sorted(eligible, key=lambda memory: (memory.id in doubted, *_rank(memory)))
     sections = _sections(entries)
     kinds = Counter(memory.kind.value for memory in entries) if given.counts is None else given.counts

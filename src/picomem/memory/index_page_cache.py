@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
+from itertools import chain
 from typing import NamedTuple
 
 from picomem.clock import Micros
@@ -15,13 +16,12 @@ from picomem.memory.index_page import (
     account,
     build,
     entry_limit,
-    outdated,
 )
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
-from picomem.records.memory import Memory
+from picomem.records.memory import Memory, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import index_page_rows, memories, row_counts
+from picomem.store import episodes, index_page_rows, memories
 from picomem.store.connector import Transaction
 from picomem.store.memories import EntryPlace
 from picomem.version import __version__
@@ -32,31 +32,37 @@ _FIRST = 64  # entries of a section that are read at first: a page of the usual 
 
 class IndexMaterial(NamedTuple):
     """What a page is made from, without the words of its entries: the places of the first memories of each section, in
-    order; memories that contradict each other; and the numbers of all of them."""
+    order; the ids of those that stand last, because a newer one may contradict them; and the numbers of all memories.
+    """
 
     sections: list[list[EntryPlace]]
-    contradicting: list[Memory]
+    outdated: frozenset[str]
     counts: dict[str, int]
     episodes: int
 
     def digest(self, damaged: Iterable[str]) -> str:
         """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
         # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-        places = [(place.id, place.version) for section in self.sections for place in section]
-        doubts = [(memory.id, memory.version) for memory in self.contradicting]
-        names = sorted(f"{id_}:{version}" for id_, version in {*places, *doubts})
+        places = sorted(f"{place.id}:{place.version}" for section in self.sections for place in section)
         counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
-        return content_hash(__version__, *names, *counts, *sorted(damaged), str(self.episodes))
+        last = sorted(self.outdated)
+        return content_hash(__version__, *places, *last, *counts, *sorted(damaged), str(self.episodes))
 
     def first(self, tx: Transaction, scope: Scope, limit: int, beyond: int = 0) -> tuple[list[Memory], list[str]]:
         """Read the first `limit` entries of each section, and the first `limit + beyond` of all; and which of them are
         damaged."""
         unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
         damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
-        overall = sorted(place for section in self.sections for place in section)[: limit + beyond]
+        overall = sorted(chain.from_iterable(self.sections), key=self._order)[: limit + beyond]
         places = [place for section in self.sections for place in section[:limit]]
-        read = memories.entries(tx, scope, [*places, *overall], damaged)
-        return list({memory.id: memory for memory in [*read, *self.contradicting]}.values()), damaged
+        return memories.entries(tx, scope, [*places, *overall], damaged), damaged
+
+    def given(self, read: Iterable[Memory], damaged: Sized, shown: Callable[[Memory], Memory]) -> IndexEntries:
+        """Return what a page is built from, with the memories that were read."""
+        return IndexEntries(read, self.episodes, len(damaged), self.counts, shown, self.outdated)
+
+    def _order(self, place: EntryPlace) -> tuple[bool, EntryPlace]:
+        return place.id in self.outdated, place
 
 
 def page(
@@ -75,7 +81,7 @@ def page(
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
     while True:
-        made = build(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
+        made = build(material.given(read, damaged, shown), budget)
         if _is_enough(made, limit, budget):
             return made, made_from if material.digest(damaged) == made_from else ""
         limit *= 2
@@ -91,7 +97,7 @@ def explained(
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, limit, omitted)
-        made = account(IndexEntries(read, material.episodes, len(damaged), material.counts, shown), budget)
+        made = account(material.given(read, damaged, shown), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2
@@ -105,14 +111,16 @@ def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
 def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMaterial:
     """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
     these is not noticed."""
-    doubted = memories.contradicting(tx, scope, now)
-    last = outdated(doubted)
+    doubted = [memory for memory in memories.contradicting(tx, scope, now) if memory.is_entry]
+    outdated = frozenset(older.id for _, older in doubted_pairs(doubted))
     limits = [memories.EntryLimit(rule.kinds, rule.least, rule.below) for rule in SECTIONS]
+    best = [memories.best_entries(tx, scope, now, section, limit, outdated) for section in limits]
+    last = memories.entries_by_id(tx, scope, now, limits, outdated)
     return IndexMaterial(
-        [memories.best_entries(tx, scope, now, section, limit, last) for section in limits],
-        doubted,
+        [[*first, *rest][:limit] for first, rest in zip(best, last, strict=True)],
+        outdated,
         memories.count_entries(tx, scope, now),
-        row_counts.episodes(tx, scope),
+        episodes.count_shown(tx, scope),
     )
 
 

@@ -11,7 +11,7 @@ Each decision is one change to one memory, so that it can be undone separately:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ _PAIR, _CANDIDATE, _FROM_OTHERS = range(3)
 
 def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
     """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
-    others and nobody has reviewed. It reads the words of pairs only, because thousands may wait."""
+    others and nobody has reviewed. It reads no words, because thousands may wait."""
     undecided = memories.undecided(tx, scope, now)
     from_others = [memory for memory in undecided if untrusted and not memory.is_candidate]
     reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
@@ -141,6 +141,17 @@ def settle_pair(
     return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
 
 
+def pairs_waiting(
+    tx: Transaction, scope: Scope, now: Micros, among: Collection[str] = ()
+) -> list[tuple[Memory, Memory]]:
+    """Return the pairs that may contradict each other, the newer one first; all, or those that hold the ids `among`.
+    Damaged rows are left out."""
+    doubted = doubted_pairs(memories.contradicting(tx, scope, now))
+    pairs = [(newer.id, older.id) for newer, older in doubted if {newer.id, older.id}.issuperset(among)]
+    known = memories.believed(tx, scope, now, {id_ for pair in pairs for id_ in pair})
+    return [(known[newer], known[older]) for newer, older in pairs if newer in known and older in known]
+
+
 def _next(
     tx: Transaction, writer: Writer, memory: Memory, fields: dict[str, object], decision: str, reason: str
 ) -> Change:
@@ -155,11 +166,7 @@ def _pair(
 ) -> tuple[Memory, Memory] | None:
     """The pair that a memory is one of, the newer one first; None where it is in none."""
     wanted = {memory.id, other.id} if other else {memory.id}
-    pairs = [
-        (newer, older)
-        for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
-        if wanted <= {newer.id, older.id}
-    ]
+    pairs = pairs_waiting(tx, scope, now, wanted)
     if len(pairs) > 1:
         named = ", ".join(newer.key if older.id == memory.id else older.key for newer, older in pairs)
         raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")

@@ -6,7 +6,7 @@ from picomem.clock import DAY, Micros, iso, to_datetime
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.job_leases import jobs
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories, row_counts, session_rows, tombstones, vector_rows
+from picomem.store import audit, consolidations, episodes, memories, session_rows, tombstones, vector_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
 
@@ -69,7 +69,7 @@ def status(
         memories=memories.count_by_kind(tx, scope, now),
         candidates=memories.count_candidates(tx, scope, now),
         archived=memories.count_no_longer_believed(tx, scope, now),
-        episodes=row_counts.episodes(tx, scope),
+        episodes=episodes.count_shown(tx, scope),
         transcripts={count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes} for count in hosts},
         sessions=session_rows.count(tx, scope),
         messages=session_rows.count_all_messages(tx, scope),

@@ -98,6 +98,11 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
     """Make a token that opens a user's memory over the network. It is shown once.
 
     `--user` says whose. Programs send it as `Authorization: Bearer TOKEN`.
+
+    memory:read:user reads memories and past sessions, memory:write:user stores and changes them, memory:read:session
+    and memory:write:session are for conversations with PicoBot, and memory:purge:user erases. Without --scope a token
+    has all of these but the last. memory:read:global and memory:write:global reach the memory of every user, and
+    server:read:metrics the numbers of the server; `picomem grant` grants these three first.
     """
     from picomem.engine.authorization import make_token
 
@@ -165,7 +170,7 @@ OPERATIONS = (
         present=access_presentations.token_made,
         reply=lambda result: f"The token {result.id} was made.",
         permission="memory:write:global",
-        example="picomem token make --user ann --expires 90d --label laptop",
+        example="picomem token make --user ann --scope memory:read:user --expires 90d --label laptop",
         creates=True,
         operator=True,
     ),

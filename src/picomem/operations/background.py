@@ -79,6 +79,7 @@ OPERATIONS = (
         present=background_presentations.job,
         reply=lambda job: f"{job.name}: {job.state}",
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example="picomem cancel-job consolidate",
         idempotent=True,
     ),

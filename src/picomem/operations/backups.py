@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import backups as backup_presentations
-from picomem.paths import database_file
+from picomem.paths import database_file, is_folder
 
 if TYPE_CHECKING:
     from picomem.engine.backup_files import Restored
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BackupRequest:
-    target: str = option("a file that is not there yet, or a folder", positional=True, path=True)
+    target: str = option(
+        "a folder that is there, or a file that is not, with a suffix such as .db", positional=True, path=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,14 @@ def backup(engine: Engine, request: BackupRequest) -> BackupResult:
     """
     from picomem.engine.backup_files import back_up
 
-    done = back_up(engine, _path(request.target))
+    target = _path(request.target)
+    is_meant_as_folder = request.target.endswith(("/", os.sep)) or not target.suffix
+    if is_meant_as_folder and not is_folder(target):
+        raise InvalidInput(
+            f"There is no folder {target}; make it with mkdir, or write the name of a file with a suffix, such as "
+            f"{target.stem or 'picomem'}.db."
+        )
+    done = back_up(engine, target)
     return BackupResult(str(done.path), done.bytes, iso(done.at))
 
 

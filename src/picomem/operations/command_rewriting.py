@@ -44,7 +44,7 @@ def for_remote_callers(text: str, offered: Collection[str]) -> str:
 
 def result_for_remote_callers(result: Any, offered: Collection[str]) -> Any:
     """A result with advice that a caller over a network can follow."""
-    return _advised(result, lambda text: for_remote_callers(text, offered))
+    return advised(result, lambda text: for_remote_callers(text, offered))
 
 
 def _tool(match: re.Match[str], tools: Mapping[str, str]) -> str:
@@ -55,10 +55,11 @@ def _tool(match: re.Match[str], tools: Mapping[str, str]) -> str:
 def result_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
     """A result as an agent reads it: made inert, with warnings that it can follow. What was stored or said says what it
     said."""
-    return _advised(inert(result), lambda text: for_agents(text, tools))
+    return advised(inert(result), lambda text: for_agents(text, tools))
 
 
-def _advised(result: Any, told: Callable[[str], str]) -> Any:
+def advised(result: Any, told: Callable[[str], str]) -> Any:
+    """A result whose warnings and explanations were rewritten by `told`."""
     advice = {named.name: getattr(result, named.name) for named in fields(result) if named.name in _ADVICE}
     changes = {
         name: told(value) if isinstance(value, str) else [told(sentence) for sentence in value]

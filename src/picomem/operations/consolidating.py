@@ -232,6 +232,7 @@ OPERATIONS = (
         present=sessions_presentations.consolidated,
         reply=_reply,
         permission="memory:write:user",
+        answer_permissions=("memory:read:user", "memory:read:session"),
         example="picomem consolidate --dry-run",
         asynchronous=True,
         long=True,

@@ -8,7 +8,7 @@ from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
@@ -45,17 +45,19 @@ class MemoriesRequest:
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
     """The most important first; `left_out` is how many more there are behind `cursor`, which is empty on the last page.
-    `warnings` says what of the page is damaged."""
+    `warnings` says what of the page is damaged. `filters` are those of the request, if they leave nothing of what is
+    remembered."""
 
     memories: list[MemoryView]
     left_out: int
     cursor: str
     warnings: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
 
 
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    from picomem.engine.upkeep import memories_page, shown, unknown_project
+    from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
     from picomem.store.memories import ListFilter, ListQuery
 
     now = engine.now()
@@ -66,7 +68,10 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     views = [memory_view(shown(engine, memory), now) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
-    return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)])
+    filters = given_filters(request, ("kind", "origin", "tag", "project", "archived"))
+    if filters and (views or not holds_memories(engine)):
+        filters = []
+    return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)], filters)
 
 
 def _place_of(last: ListPlace) -> Place:
@@ -87,15 +92,16 @@ def _list_place(cursor: str) -> ListPlace | None:
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
-    query: str = option("open a long text at these words, and mark them", "")
-    all: bool = option("print a long text in full", False)
+    query: str = option("open it at these words, and mark them", "")
+    all: bool = option("print all of it, and long texts in full", False)
     around: int = option("episodes before it, and after it, to open as well", 0, least=0, most=_MOST_AROUND, tool=None)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
     """A message. Of a long one `text` is the part where the words of the query stand, or else the episode's own part,
-    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words."""
+    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words.
+    `outcomes` are lines of tools, whatever `origin` says."""
 
     number: int
     role: str
@@ -105,6 +111,7 @@ class TurnView:
     marks: list[list[int]]
     earlier_lines: int
     later_lines: int
+    outcomes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,8 @@ class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
     why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
     of the event that the episode tells of. `before` and `after` are as many episodes as `around` asks for, in the order
-    of the transcript. `session` says what people are told of the session; it is empty for an agent."""
+    of the transcript. `session` says what people are told of the session; it is empty for an agent. `match` is the
+    number of the turn that holds most of the query's words, 0 where none does; `is_whole` that all was asked for."""
 
     episode: HitView
     happened: str
@@ -130,14 +138,17 @@ class ShowResult:
     before: list[NearbyEpisode] = field(default_factory=list)
     after: list[NearbyEpisode] = field(default_factory=list)
     session: HitSessionView | None = None
+    match: int = 0
+    is_whole: bool = False
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
     """Print the messages behind an episode from its transcript, or report that they are gone.
 
-    A long message is opened at the words of `query`.
+    A long message, and an episode of several, is opened at the words of `query`.
     """
     from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
+    from picomem.recall.excerpts import best_match
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
@@ -146,6 +157,7 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
     before, after = episodes_around(engine, episode, request.around) if request.around else ([], [])
     shown = {turn.index for turn in opened.turns}
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, [hit])
+    match = best_match(("\n".join((turn.shown, *turn.outcomes)) for turn in opened.turns), request.query)
     return ShowResult(
         hit_view(hit, is_cited=True),
         event.days(engine.zone) if event else "",
@@ -155,6 +167,8 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
         [_nearby(engine, name, request, shown) for name in before],
         [_nearby(engine, name, request, shown) for name in after],
         hit_session_view(sessions[0]) if sessions else None,
+        0 if match is None else opened.turns[match].index + 1,
+        request.all,
     )
 
 
@@ -180,6 +194,7 @@ def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
         marks=[list(mark) for mark in shown.marks],
         earlier_lines=shown.earlier_lines,
         later_lines=shown.later_lines,
+        outcomes=list(turn.outcomes),
     )
 
 
@@ -342,18 +357,20 @@ class TimelineRequest:
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
     """Latest first; `cursor` is empty on the last page. `warnings` says what was left out. `sessions` says once of each
-    session what its episodes share; it is empty for an agent."""
+    session what its episodes share; it is empty for an agent. `filters` are those of the request, if they leave nothing
+    of what was said."""
 
     episodes: list[HitView]
     cursor: str
     warnings: list[str]
     sessions: list[HitSessionView] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
 
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import hit_sessions, timeline_page, unknown_project, whole_session
+    from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 
     now = engine.now()
     damaged: list[str] = []
@@ -371,11 +388,15 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     warnings = [] if views else unknown_project(engine, request.project)
     # Titles would cost an agent tokens.
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)
+    filters = given_filters(request, ("since", "until", "project", "session"))
+    if filters and (views or not holds_episodes(engine)):
+        filters = []
     return TimelineResult(
         views,
         cursor_of(last) if last else "",
         [*warnings, *damage_warnings(damaged)],
         [hit_session_view(session) for session in sessions],
+        filters,
     )
 
 
@@ -452,6 +473,8 @@ def _index_result(page: IndexPage) -> IndexResult:
 
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
+        if result.filters:
+            return "\n".join([f"No memory matches {', '.join(result.filters)}.", *result.warnings])
         return "\n".join(result.warnings) or "Nothing is remembered yet."
     lines = [
         f"- {fenced(memory.key, memory.origin)}: {fenced(memory.content, memory.origin)}" for memory in result.memories
@@ -462,7 +485,8 @@ def _listed(result: MemoriesResult) -> str:
 def _told_turn(turn: TurnView) -> str:
     told = f"{fenced_role(turn.role, turn.origin)}: {fenced_turn(turn.text, turn.origin, turn.role)}"
     earlier, later = turn.earlier_lines, turn.later_lines
-    return f"{told}\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else told
+    told += f"\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else ""
+    return "\n".join([told, *(fenced(outcome, Origin.TOOL) for outcome in turn.outcomes)])
 
 
 OPERATIONS = (

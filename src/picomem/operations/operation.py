@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -93,7 +93,8 @@ class Operation:
     the result; surfaces call `presentation`, which makes the result inert first. `reply` says the result in words, for
     a model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates`
     says that it makes a store where there is none: what only reads or changes what is stored must not leave an empty
-    one where a path was mistyped. `permission` is what a caller must hold (records/caller.py); `call` checks it.
+    one where a path was mistyped. `permission` is what a caller must hold (records/caller.py), and so are
+    `answer_permissions`, where a verb that writes shows what is stored in its answer; `call` checks all of them.
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
@@ -128,6 +129,7 @@ class Operation:
     reply: Callable[[Any], str]
     permission: str
     example: str
+    answer_permissions: tuple[str, ...] = ()
     tool: str = ""
     read_only: bool = False
     destructive: bool = False
@@ -174,9 +176,15 @@ class Operation:
         """The function's docstring, each paragraph as one line."""
         return [" ".join(text.split()) for text in (self.run.__doc__ or "").strip().split("\n\n")]
 
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """All that a caller must hold."""
+        return (self.permission, *self.answer_permissions)
+
     def check_permission(self, engine: Engine) -> None:
         """Raise Forbidden where the caller of the engine may not do this."""
-        engine.caller.require(self.permission, self.name)
+        for permission in self.permissions:
+            engine.caller.require(permission, self.name)
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
         """Check the permission of the engine's caller and the request, and run it: the one way to an operation.
@@ -310,6 +318,12 @@ def _check_number(name: str, value: float, about: dict[str, Any]) -> None:
 
 def _unicode(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def given_filters(request: object, names: Iterable[str]) -> list[str]:
+    """The filters among the options of a request that were given, as on the command line: `kind fact`, `archived`."""
+    given = ((name, getattr(request, name)) for name in names)
+    return [name if value is True else f"{name} {value}" for name, value in given if value]
 
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:

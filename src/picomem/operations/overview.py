@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, MINUTE, to_datetime
-from picomem.light_dataclass import dataclass
-from picomem.operations.operation import Operation, option
+from picomem.light_dataclass import dataclass, field
+from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentations import overview as overview_presentations
 from picomem.operations.times import moment
 
@@ -34,14 +34,16 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class DaysResult:
-    """The days on which something was said, the earliest first."""
+    """The days on which something was said, the earliest first. `filters` are those of the request, if they leave
+    nothing of what was said."""
 
     days: list[DayCount]
+    filters: list[str] = field(default_factory=list)
 
 
 def days(engine: Engine, request: DaysRequest) -> DaysResult:
     """Count what was said, by day."""
-    from picomem.engine.upkeep import episodes_by_time
+    from picomem.engine.upkeep import episodes_by_time, holds_episodes
 
     now = engine.now()
     since = moment(request.since, now, engine.zone)
@@ -53,7 +55,10 @@ def days(engine: Engine, request: DaysRequest) -> DaysResult:
     for at, count in episodes_by_time(engine, scope, since, until, _SLOT).items():
         day = f"{to_datetime(at, engine.zone):%Y-%m-%d}"
         counts[day] = counts.get(day, 0) + count
-    return DaysResult([DayCount(day, count) for day, count in sorted(counts.items())])
+    filters = given_filters(request, ("since", "until", "project"))
+    if filters and (counts or not holds_episodes(engine)):
+        filters = []
+    return DaysResult([DayCount(day, count) for day, count in sorted(counts.items())], filters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,7 @@ OPERATIONS = (
         present=purging_presentations.purge,
         reply=lambda result: result.said or "nothing",
         permission="memory:purge:user",
+        answer_permissions=("memory:read:user",),
         example="picomem purge --session 8463c716 --dry-run",
         destructive=True,
         idempotent=True,

@@ -17,8 +17,8 @@ from picomem.records.hit import Answer, Hit, HitSession
 class HitView:
     """One result; see records/hit.py. `turns` are numbered from 1, as the citation does; `marks` are offsets in
     `text` where words of the question stand; `event` is when that happened of which an episode tells: its start and
-    its end, or nothing. `parts` says how much of the score each part of ranking made: words, neighbours, meaning,
-    speaker, time. It is empty for an agent."""
+    its end, or nothing. `outcomes` are lines of tools, whatever `origin` says. `parts` says how much of the score each
+    part of ranking made: words, neighbours, meaning, speaker, time. It is empty for an agent."""
 
     source: str
     id: str
@@ -41,6 +41,7 @@ class HitView:
     turns: list[int]
     citation: str
     actions: list[str]
+    outcomes: list[str]
     remark: str
     marks: list[list[int]]
     event: list[str]
@@ -72,6 +73,7 @@ def hit_view(hit: Hit, *, is_cited: bool) -> HitView:
         turns=[turn + 1 for turn in hit.turns or ()],
         citation=hit.citation if is_cited else "",
         actions=list(hit.actions),
+        outcomes=list(hit.outcomes),
         remark=hit.remark,
         marks=[list(mark) for mark in hit.marks],
         event=[iso(moment) for moment in hit.event or ()],

@@ -37,6 +37,7 @@ class RecallRequest:
         many=True,
     )
     file: str = option("only episodes in which an agent touched this file: a path, or a part of one", "")
+    failed: bool = option("only episodes in which a test or a command of an agent's failed", False)
     limit: int | None = option("maximum number of hits", None, short="-n", least=1, most=MOST_ROWS)
     token_budget: int | None = option("token budget of all hits together", None, least=1)
     min_confidence: float | None = option(
@@ -80,6 +81,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         priority=request.priority,
         tag=request.tag,
         file=request.file,
+        failed=request.failed,
         since=span.since if span else moment(request.since, now, engine.zone),
         until=span.until if span else moment(request.until, now, engine.zone, end=True),
         as_of=instant(request.as_of, now, engine.zone),
@@ -137,6 +139,7 @@ def _recalled(answer: AnswerView) -> str:
             place = f"; {hit.citation}" if hit.citation else ""
             lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}] {score}: {text}")
             lines += [f"  {fenced(action, hit.origin)}" for action in hit.actions]
+            lines += [f"  {fenced(outcome, Origin.TOOL)}" for outcome in hit.outcomes]
     heading = f"Found {plural(len(answer.hits), 'memory', 'memories')} (confidence {answer.confidence:.2f}):"
     left_out = f"({answer.left_out} more did not fit the budget of {answer.token_budget} tokens)"
     return "\n".join([heading, *lines, *([left_out] if answer.left_out > 0 else []), *warnings])

@@ -94,7 +94,8 @@ def _tool(operation: Operation) -> str:
     marks = [
         word for word, true in (("read-only", operation.read_only), ("destructive", operation.destructive)) if true
     ]
-    lines.append(f"\nPermission `{operation.permission}`" + (f"; {', '.join(marks)}." if marks else "."))
+    needed = " and ".join(f"`{permission}`" for permission in operation.permissions)
+    lines.append(f"\nPermission {needed}" + (f"; {', '.join(marks)}." if marks else "."))
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentations import remembering as remembering_presentations
@@ -14,7 +14,9 @@ from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
+    from picomem.clock import Micros
     from picomem.engine.engine import Engine
+    from picomem.memory.remember import Remembered
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)
@@ -57,7 +59,8 @@ class RememberRequest:
 
 @dataclass(frozen=True, slots=True)
 class RememberResult:
-    """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it."""
+    """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it. A caller who may
+    not read memories gets only their own words back, and no reason."""
 
     decision: str
     reason: str
@@ -94,6 +97,8 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     with suppress(StoreError):  # what was asked for is done; what is past its time can wait
         engine.tidy(when_due=True)
     assert done.memory is not None  # a refusal is raised
+    if not engine.caller.may("memory:read:user"):
+        return _without_stored_texts(request, done, engine.now())
     return RememberResult(
         decision=done.decision.value,
         reason=done.reason,
@@ -102,6 +107,30 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         token_estimate=done.memory.tokens,
         memory=memory_view(done.memory, engine.now()),
         version_number=version_numbers(engine, done.memory.id)[done.memory.version],
+    )
+
+
+def _without_stored_texts(request: RememberRequest, done: Remembered, now: Micros) -> RememberResult:
+    """The answer for a caller who may write and not read: that it is stored, with their own words."""
+    from picomem.text.tokens import count_tokens
+
+    assert done.memory is not None
+    own = replace(
+        memory_view(done.memory, now),
+        key=request.key,
+        content=request.content,
+        context=request.context,
+        tags=list(request.tags),
+        related_to=list(request.related_to),
+    )
+    return RememberResult(
+        decision=done.decision.value,
+        reason="",
+        change_id=done.change_id,
+        merged_with="",
+        token_estimate=count_tokens(request.content),
+        memory=own,
+        version_number=0,
     )
 
 
@@ -143,7 +172,6 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
 
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
-    engine.caller.require("memory:read:user", "revise")  # the answer has what stood there
     memory = engine.revise(
         request.name,
         request.content,
@@ -251,6 +279,7 @@ OPERATIONS = (
         present=remembering_presentations.revised,
         reply=lambda result: f"Memory revised: {result.memory.key} (version {result.version_number})",
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example='picomem revise staging_db_port "The staging database listens on port 6432" --since 2026-05-01',
         tool="memory_revise",
         stores_request=True,
@@ -265,6 +294,7 @@ OPERATIONS = (
         present=remembering_presentations.forgotten,
         reply=lambda result: f"Memory deleted: {result.key}",
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example='picomem forget staging_db_port -m "the database is gone"',
         stores_request=True,
         tool="memory_forget",
@@ -285,6 +315,7 @@ OPERATIONS = (
         present=remembering_presentations.edited_together,
         reply=lambda result: f"Changed: {', '.join(result.changed)}",
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example="picomem bulk-edit archive old_port old_queue",
         destructive=True,
     ),

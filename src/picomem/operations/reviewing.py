@@ -69,7 +69,6 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
-    engine.caller.require("memory:read:user", "review")
     places = review_places(engine, untrusted=request.untrusted)
     page, cursor = page_of(places, tuple, request.cursor, request.limit)
     left_out = len(places) - bisect_right(places, page[-1]) if page else 0
@@ -106,6 +105,7 @@ OPERATIONS = (
         present=reviewing_presentations.reviewed,
         reply=_listed,
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example="picomem review job_queue keep",
     ),
 )

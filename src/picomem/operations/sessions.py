@@ -230,19 +230,6 @@ def _message_view(message: Message) -> MessageView:
     )
 
 
-BEGIN_SESSION = Operation(
-    name="begin-session",
-    group="use",
-    request=BeginSessionRequest,
-    result=SessionResult,
-    run=begin_session,
-    present=sessions_presentations.session,
-    reply=lambda result: f"Session {result.session.id}.",
-    permission="memory:write:session",
-    example='picomem begin-session --title "Moving house"',
-    creates=True,
-)
-
 OPERATIONS = (
     Operation(
         name="sessions",
@@ -278,7 +265,18 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
     ),
-    BEGIN_SESSION,
+    Operation(
+        name="begin-session",
+        group="use",
+        request=BeginSessionRequest,
+        result=SessionResult,
+        run=begin_session,
+        present=sessions_presentations.session,
+        reply=lambda result: f"Session {result.session.id}.",
+        permission="memory:write:session",
+        example='picomem begin-session --title "Moving house"',
+        creates=True,
+    ),
     Operation(
         name="rename-session",
         group="use",
@@ -288,6 +286,7 @@ OPERATIONS = (
         present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example='picomem rename-session 01a20090-6145 "Moving house"',
         idempotent=True,
         chat_commands=(
@@ -312,6 +311,7 @@ OPERATIONS = (
             f"Session {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
         ),
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example="picomem archive-session 01a20090-6145",
         idempotent=True,
         chat_commands=(
@@ -332,6 +332,7 @@ OPERATIONS = (
         present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
         permission="memory:write:session",
+        answer_permissions=("memory:read:session",),
         example="picomem fork-session 01a20090-6145 12",
         chat_commands=(
             ChatCommand(

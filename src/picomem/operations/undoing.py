@@ -158,6 +158,7 @@ OPERATIONS = (
         present=remembering_presentations.undone,
         reply=_said,
         permission="memory:write:user",
+        answer_permissions=("memory:read:user",),
         example="picomem undo 01a20090-6145-7001",
     ),
     Operation(

@@ -45,6 +45,7 @@ async def show(asked: PageRequest) -> PageContent:
         "explanation": result.explanation,
         "is_summary": episode.role == SUMMARY,
         "passage": result.turns,
+        "match": result.match if len(result.turns) > 1 else 0,
         "before": _turns_of(result.before),
         "after": _turns_of(result.after),
         "previous": result.before[-1].id if result.before else "",

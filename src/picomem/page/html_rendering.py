@@ -21,7 +21,7 @@ from picomem.page.marked_text import marked_pieces
 from picomem.page.message_catalog import LANGUAGES, Say
 from picomem.page.page_view import address_of
 from picomem.page.relative_time import ago, exactly
-from picomem.page.stored_reasons import told_reason, told_word
+from picomem.page.stored_reasons import told_reason, told_why, told_word
 from picomem.page.svg_marks import columns, icon, score_bar
 from picomem.text.inert_text import for_prompt, one_line
 
@@ -77,6 +77,7 @@ def _environment() -> Environment:
         "as_typed": _as_typed,
         "short_id": _short_id,
         "told_reason": pass_context(lambda context, reason: told_reason(reason, context["t"])),
+        "told_why": pass_context(lambda context, why: told_why(why, context["t"])),
         "told_word": pass_context(lambda context, word: told_word(word, context["t"])),
     }
     return environment

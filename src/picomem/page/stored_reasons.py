@@ -1,8 +1,10 @@
-"""The reasons of changes in the reader's language.
+"""The reasons of changes, and of hits, in the reader's language.
 
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
 A text of which any sentence is not recognised is shown as it was stored: somebody gave that reason.
+
+The signals of the classifiers stand in the catalogue by their English, too.
 """
 
 from __future__ import annotations
@@ -14,9 +16,15 @@ from functools import cache
 from picomem.page.message_catalog import Say, catalog
 
 _OF_WORDS = frozenset({"decision", "fields", "origin", "other_origin"})  # places where one of a few words stands
+_REASON, _WHY = "reason.{}", "why.{}"  # the keys of two families of texts
 _BETWEEN = "; "
+_BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
-_SIGNALS = re.compile(r"(.*?)( \([^()]*\))?", re.DOTALL)  # a sentence, and what spoke for it, which has no other words
+_WITH_SIGNALS = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence, and the signals that spoke for it
+_NEAR = re.compile(r"(.+) \(near (.+)\)")
+_NAMES = frozenset({"key", "same_key", "name"})  # places that stand between quotation marks, and have none within
+_UNQUOTED = "[^“”]+"
+_COUNT = re.compile(r"([\d,]+) (.+)")
 
 
 def told_reason(reason: str, say: Say) -> str:
@@ -28,6 +36,11 @@ def told_reason(reason: str, say: Say) -> str:
 def told_word(word: str, say: Say) -> str:
     """A decision, a field or an origin, as a reason names it; a word that is not known as it is."""
     return say(f"reason_word.{word}") if f"reason_word.{word}" in catalog("en") else word
+
+
+def told_why(why: str, say: Say) -> str:
+    """Why a hit was found, or the remark on it, in the language of `say`; what is not known stays as it is."""
+    return say("reasons.between").join(_told_alone(part, say, _WHY) or part for part in why.split(_BETWEEN))
 
 
 def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
@@ -43,26 +56,87 @@ def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
 
 
 def _told(sentence: str, say: Say) -> str | None:
-    for signals in ("", (_SIGNALS.fullmatch(sentence) or [""] * 3)[2] or ""):
-        for name, pattern in _patterns():
-            if match := pattern.fullmatch(sentence.removesuffix(signals)):
-                places = match.groupdict().items()
-                values = {place: _words(value, say) if place in _OF_WORDS else value for place, value in places}
-                return say(f"reason.{name}", **values) + signals
+    if (told := _told_alone(sentence, say)) is not None:
+        return told
+    match = _WITH_SIGNALS.fullmatch(sentence)
+    told = _told_alone(match[1], say) if match else None
+    return told + say("reasons.signals", signals=_told_signals(match[2], say)) if match and told else None
+
+
+def _told_alone(sentence: str, say: Say, family: str = _REASON) -> str | None:
+    """Tell a sentence of a family of texts, without signals in parentheses."""
+    for key, pattern in _patterns(family):
+        if match := pattern.fullmatch(sentence):
+            values = {place: _told_value(place, value, say) for place, value in match.groupdict().items()}
+            return say(key, **values)
     return None
 
 
-def _words(value: str, say: Say) -> str:
-    return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
+def _told_value(place: str, value: str, say: Say) -> str:
+    """Tell what stands in a place of a sentence; names and what a model said stay as they are."""
+    if place in _OF_WORDS:
+        return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
+    if place == "signals":
+        return _told_signals(value, say)
+    if place == "words":
+        return say("reasons.between_words").join(_told_near(word, say) for word in value.split(", "))
+    if place == "counts":
+        return say("reasons.between_words").join(_told_count(count, say) for count in value.split(", "))
+    return told_reason(value, say) if place == "reason" else value
+
+
+def _told_signals(signals: str, say: Say) -> str:
+    """Tell the signals of a list; words, and signals that are not known, stay as they are."""
+    keys, names = _signals()
+    between = {_BETWEEN: say("reasons.between"), _BETWEEN_SIGNALS: say("reasons.between_signals")}
+    return names.sub(lambda match: say(f"signal.{keys[match[0]]}") if match[0] in keys else between[match[0]], signals)
+
+
+def _told_near(word: str, say: Say) -> str:
+    match = _NEAR.fullmatch(word)
+    return say("why_word.near", word=match[1], asked=match[2]) if match else word
+
+
+def _told_count(count: str, say: Say) -> str:
+    match = _COUNT.fullmatch(count)
+    key = _counted().get(match[2]) if match else None
+    return say("reasons.count", count=match[1], what=say(f"going.{key}")) if match and key else count
 
 
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """The sentences of the engine as patterns, by the ends of their keys."""
-    keys = {key: key.partition(".")[2] for key in catalog("en") if key.partition(".")[0] == "reason"}
-    return [(name, re.compile(_pattern(catalog("en")[key]), re.DOTALL)) for key, name in keys.items()]
+def _patterns(family: str) -> list[tuple[str, re.Pattern[str]]]:
+    """The sentences of the engine as patterns, by their keys, the most specific first."""
+    sentences = sorted(_texts(family.partition(".")[0]).items(), key=lambda sentence: -len(_PLACE.sub("", sentence[1])))
+    return [(family.format(name), re.compile(_pattern(text), re.DOTALL)) for name, text in sentences]
 
 
 def _pattern(text: str) -> str:
     pieces = _PLACE.split(text)  # what stands between the places, and their names in turn
-    return "".join(f"(?P<{piece}>.+?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+    return "".join(
+        f"(?P<{piece}>{_UNQUOTED if piece in _NAMES else '.+?'})" if place % 2 else re.escape(piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+@cache
+def _signals() -> tuple[dict[str, str], re.Pattern[str]]:
+    """The ends of the signals' keys by their English; and a pattern of a whole signal, or of what stands between two.
+
+    The longest come first, because a signal may begin like another and may have a comma within it.
+    """
+    keys = {english: name for name, english in _texts("signal").items()}
+    ends = rf"{_BETWEEN}|{_BETWEEN_SIGNALS}|$"
+    names = "|".join(re.escape(english) for english in sorted(keys, key=len, reverse=True))
+    return keys, re.compile(rf"(?:(?<=; )|(?<=, )|^)(?:{names})(?={ends})|{_BETWEEN}|{_BETWEEN_SIGNALS}")
+
+
+@cache
+def _counted() -> dict[str, str]:
+    """The ends of the keys of what a purge counts, by its English for one and for many."""
+    return {english: name.removesuffix(".one") for name, english in _texts("going").items()}
+
+
+def _texts(family: str) -> dict[str, str]:
+    """The English texts of a family, by the ends of their keys."""
+    keys = {key: key.partition(".") for key in catalog("en")}
+    return {name: catalog("en")[key] for key, (start, _, name) in keys.items() if start == family}

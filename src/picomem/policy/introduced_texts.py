@@ -475,8 +475,9 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
             return _Introduction(match.end(), machine=_is_of_machine(before))
     if sender := _SENDER.match(head):
         return _Introduction(sender.end())
+    announces = "follow" in head.lower()  # else there is nothing to search for with the slowest pattern
     for pattern in _INTRODUCTIONS:
-        match = pattern.search(head)
+        match = pattern.search(head) if announces or pattern is not _FOLLOWS else None
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
     if len(line) > _LONGEST_LINE:

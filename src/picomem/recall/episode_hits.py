@@ -211,7 +211,7 @@ def _weighed(
     if short:
         asked = frozenset(state.question.terms)
         for doc, episode in read.read(short).items():
-            text = episode.summary or episode.preview or episode.actions
+            text = episode.summary or episode.preview or episode.actions or episode.outcomes
             weights[doc] = informativeness(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:

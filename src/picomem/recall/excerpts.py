@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from picomem.light_dataclass import dataclass
 from picomem.recall.passages import Marks, marks
 from picomem.text.terms import query_terms, terms
@@ -35,6 +37,13 @@ def excerpt(text: str, query: str, place: int = 0, *, is_whole: bool = False) ->
     begin = _line_begin(text, max(0, min(start - ROOM // 4 * bool(marked), len(text) - ROOM)))
     end = _line_end(text, min(len(text), begin + ROOM))
     return _cut(text, begin, end, marked)
+
+
+def best_match(texts: Iterable[str], query: str) -> int | None:
+    """The place of the text that holds most of the query's words, of several the first; None where none holds one."""
+    asked = frozenset(query_terms(query))
+    held = [len(asked.intersection(terms(text[:_NEAR]))) for text in texts] if asked else []
+    return held.index(max(held)) if any(held) else None
 
 
 def _passage(text: str, marked: Marks, place: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
-from picomem.records.episode import Episode
+from picomem.records.episode import Episode, is_failure
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -20,6 +20,7 @@ class Filters:
     priority: Priority | None = None
     tag: str = ""
     file: str = ""  # a path, or the end or a part of one, that an agent read or wrote
+    failed: bool = False  # only episodes in which a test or a command of an agent's failed
     since: Micros | None = None
     until: Micros | None = None
     known_at: Micros | None = None
@@ -72,6 +73,10 @@ class Filters:
     def admits_episode(self, episode: Episode) -> bool:
         named = not self.file or any(self.file in action for action in episode.actions.splitlines())
         retold = self.include_retold and episode.role == "assistant"
+        if self.failed and not any(map(is_failure, episode.outcomes.splitlines())):
+            return False
+        if not (episode.preview or episode.summary or episode.actions):  # it holds lines of tools alone
+            return named and (retold or self.admits_origin(Origin.TOOL))
         admitted = (retold and self.is_wanted_origin(episode.origin)) or self.admits_origin(episode.origin)
         return named and admitted
 

@@ -10,8 +10,9 @@ from picomem.clock import to_datetime
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
-from picomem.records.episode import Episode, Transcript
+from picomem.records.episode import Episode, Transcript, begins_outcome
 from picomem.records.hit import Hit
+from picomem.records.kinds import Origin
 from picomem.text.terms import is_cjk, terms, terms_of_word, words_in
 from picomem.text.tokens import count_tokens
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_ACTIONS = 8  # that a hit shows
+_MOST_OUTCOMES = 4
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 
 
@@ -78,22 +80,30 @@ def episode_hit(
     event: EventTime | None = None,
 ) -> Hit:
     """An episode as a hit, with the pointer that opens it. Of what was done in it the hit has what holds one of the
-    `words` of a question; all where there is no question."""
-    text, actions = episode.summary or episode.preview, tuple(episode.actions.splitlines())
+    `words` of a question, and of what came of it as well; all where there is no question. Where it holds nothing but
+    what came of commands, the hit is text of a tool."""
+    text, origin = episode.summary or episode.preview, episode.origin
+    actions, outcomes = tuple(episode.actions.splitlines()), tuple(episode.outcomes.splitlines())
     if words is not None:
-        fitting = tuple(action for action in actions if not words.isdisjoint(terms(action)))
+        fitting = _fitting(actions, words)
         actions = (fitting if text else fitting or actions)[:_MOST_ACTIONS]
+        fitting = _fitting_outcomes(outcomes, words)
+        outcomes = (fitting if text or actions else fitting or outcomes)[:_MOST_OUTCOMES]
     if not text:
         text, actions = "\n".join(actions), ()
+    if not text:
+        text, outcomes, origin = "\n".join(outcomes), (), Origin.TOOL
+    done = "\n".join((*actions, *outcomes))
     return Hit(
         source="episode",
         id=episode.id,
         text=text,
         actions=actions,
+        outcomes=outcomes,
         score=score,
         why=why,
-        origin=episode.origin,
-        tokens=episode.tokens + HIT_OVERHEAD + (count_tokens("\n".join(actions)) if actions else 0),
+        origin=origin,
+        tokens=episode.tokens + HIT_OVERHEAD + (count_tokens(done) if done else 0),
         at=episode.started_at,
         key=episode.key,
         kind=episode.category,
@@ -108,6 +118,20 @@ def episode_hit(
         event=(event.since, event.until) if event else None,
         abandoned=transcript is not None and transcript.took_back(episode.first_turn),
     )
+
+
+def _fitting(lines: tuple[str, ...], words: AbstractSet[str]) -> tuple[str, ...]:
+    return tuple(line for line in lines if not words.isdisjoint(terms(line)))
+
+
+def _fitting_outcomes(lines: tuple[str, ...], words: AbstractSet[str]) -> tuple[str, ...]:
+    """The lines of the outcomes of which one fits: an error says little without the command that it ended."""
+    outcomes: list[list[str]] = []
+    for line in lines:
+        if begins_outcome(line) or not outcomes:
+            outcomes.append([])
+        outcomes[-1].append(line)
+    return tuple(line for outcome in outcomes if _fitting(tuple(outcome), words) for line in outcome)
 
 
 def citation(episode: Episode, transcript: Transcript | None) -> str:
@@ -178,6 +202,7 @@ def redacted(hit: Hit, redactor: Redactor) -> Hit:
     """The hit, redacted again for texts that are older than a rule."""
     text, context = redactor.redact(hit.text).text, redactor.redact(hit.context).text
     actions = tuple(redactor.redact(action).text for action in hit.actions)
-    if (text, context, actions) == (hit.text, hit.context, hit.actions):
+    outcomes = tuple(redactor.redact(line).text for line in hit.outcomes)
+    if (text, context, actions, outcomes) == (hit.text, hit.context, hit.actions, hit.outcomes):
         return hit
-    return replace(hit, text=text, context=context, actions=actions)
+    return replace(hit, text=text, context=context, actions=actions, outcomes=outcomes)

@@ -45,13 +45,16 @@ def allowance(costs: Sequence[int], budget: int) -> int:
 
 
 def fitted(hit: Hit, weights: Mapping[str, float], room: int, overhead: int) -> Hit:
-    """A hit whose text and actions have about `room` tokens at most, besides its `overhead`."""
+    """A hit whose text, actions and outcomes have about `room` tokens at most, besides its `overhead`."""
     if hit.tokens - overhead <= room:
         return hit
-    actions = _first(hit.actions, int(room * _ACTIONS))
-    left = room - (count_tokens("\n".join(actions)) if actions else 0)
+    done = _first((*hit.actions, *hit.outcomes), int(room * _ACTIONS))
+    actions, outcomes = done[: len(hit.actions)], done[len(hit.actions) :]
+    left = room - (count_tokens("\n".join(done)) if done else 0)
     text = passage(hit.text, weights, left)
-    return replace(hit, text=text, actions=actions, tokens=overhead + room - left + count_tokens(text))
+    return replace(
+        hit, text=text, actions=actions, outcomes=outcomes, tokens=overhead + room - left + count_tokens(text)
+    )
 
 
 def passage(text: str, weights: Mapping[str, float], room: int) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
 
 OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
 PURGE = "memory:purge:user"
-GLOBAL = frozenset({"memory:read:global", "memory:write:global"})
+READ_EVERYONE = "memory:read:global"
+GLOBAL = frozenset({READ_EVERYONE, "memory:write:global"})
 METRICS = "server:read:metrics"
 GRANTABLE = GLOBAL | {METRICS}
+TOKEN_SIGNATURE = "api:"  # begins the name of a caller who shows a token
 PERMISSIONS = OWN_DATA | GRANTABLE | {PURGE}
 
 
@@ -48,6 +52,18 @@ class Caller:
         if not self.may(permission):
             raise Forbidden(
                 f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
-                "the operator of picomem can grant it.",
+                f"{self._remedy(permission)}",
                 permission=permission,
             )
+
+    def _remedy(self, permission: str) -> str:
+        """Return how to get a permission that the caller does not hold."""
+        if self.is_agent and permission == PURGE:
+            return "no agent erases, so ask the user to do it."
+        if not self.signature.startswith(TOKEN_SIGNATURE):
+            return "ask as a caller that has it."
+        user = quote(self.user)
+        made = f"`picomem token make --user {user} --scope {permission}`"
+        if permission in GRANTABLE:
+            return f"after `picomem grant {permission} --user {user}`, {made} makes a token that has it."
+        return f"a token gains none later, so make another with {made}, and a --scope for all else that it is to do."

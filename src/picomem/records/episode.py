@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
@@ -10,6 +11,8 @@ from picomem.records.kinds import Origin
 
 PRIVATE, DENY = "private", "deny"  # send policies: only its own user may see a session; nobody may
 BY_PERSON, BY_HOST = "person", "host"  # who decided on a send policy
+# How the first line of an outcome begins.
+TESTS_PASSED, TESTS_FAILED, COMMAND_FAILED = "tests passed: ", "tests failed: ", "command failed: "
 HOST_SUMMARY = "compaction_"  # how the key of a timeline entry begins that a host's own summary is
 
 
@@ -39,11 +42,20 @@ class Transcript:
     turns: int = 0
     skipped: str = "{}"
     updated_at: Micros = 0
+    repository: str = ""  # what clones of the repository share that its folder is in (ingest/projects.py)
     abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
 
     def took_back(self, turn: int) -> bool:
         """Return whether a turn stands on a branch that the user went back from."""
         return self.abandoned != "[]" and any(first <= turn <= last for first, last in json.loads(self.abandoned))
+
+
+class KnownFolder(NamedTuple):
+    """The folder of a session, the project to which the session belongs, and its repository, empty without one."""
+
+    cwd: str
+    project: str
+    repository: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,3 +89,14 @@ class Episode:
     doc: int = 0
     created_at: Micros = 0
     actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
+    outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
+
+
+def begins_outcome(line: str) -> bool:
+    """Return whether a line of an episode's outcomes is the first of one."""
+    return line.startswith((TESTS_PASSED, TESTS_FAILED, COMMAND_FAILED))
+
+
+def is_failure(line: str) -> bool:
+    """Return whether a line of an episode's outcomes says that something failed."""
+    return line.startswith((TESTS_FAILED, COMMAND_FAILED))

@@ -38,6 +38,7 @@ class Hit:
     turns: tuple[int, int] | None = None
     citation: str = ""
     actions: tuple[str, ...] = ()  # of what its speaker did, that which fits the question
+    outcomes: tuple[str, ...] = ()  # of what came of it, that which fits: lines of tools, whatever `origin` says
     remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
     marks: tuple[tuple[int, int], ...] = ()  # where words of the question stand in `text`, [start, end)
     event: tuple[Micros, Micros] | None = None  # when that happened of which an episode tells, [since, until)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
@@ -96,10 +97,26 @@ def without_contradictions(related: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in related if not name.startswith(CONTRADICTS))
 
 
-def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
+class Contradicting(Protocol):
+    """What is known of a memory that may contradict others: a `Memory`, or less than that."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def valid_from(self) -> Micros: ...
+    @property
+    def contradicts(self) -> tuple[str, ...]:
+        """The ids of the others."""
+        ...
+
+
+_Doubted = TypeVar("_Doubted", bound=Contradicting)
+
+
+def doubted_pairs(memories: Iterable[_Doubted]) -> list[tuple[_Doubted, _Doubted]]:
     """The pairs among these memories that may contradict each other, each with the newer one first."""
     known = {memory.id: memory for memory in memories}
-    pairs: list[tuple[Memory, Memory]] = []
+    pairs: list[tuple[_Doubted, _Doubted]] = []
     for memory in known.values():
         for other in (known[id_] for id_ in memory.contradicts if id_ in known):
             # The link stands on what was learned later, which may be about an earlier time.

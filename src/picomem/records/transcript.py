@@ -31,6 +31,7 @@ class Turn:
     forks: bool = False  # it goes on from another turn than the one before
     summarises: bool = False  # the host wrote it in place of the turns before it
     actions: tuple[str, ...] = ()  # what its speaker did, a line each (ingest/actions.py)
+    outcomes: tuple[str, ...] = ()  # what came of it: lines of tools, whoever speaks (ingest/outcomes.py)
 
     @property
     def shown(self) -> str:

@@ -60,6 +60,11 @@ class Sessions:
             session_rows.put(tx, session)
         return session
 
+    def begin(self, channel: Channel | str, *said: NewMessage) -> list[Message]:
+        """Begin a conversation with its first messages, or not at all. Raises as `create` and `append` do."""
+        with self._connector.write(self._scope):
+            return self.append(self.create(channel).id, *said)
+
     def named(self, channel: Channel | str, channel_id: str) -> Session:
         """The conversation that a channel calls so: the latest that is not archived, or a new one.
 

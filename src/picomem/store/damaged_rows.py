@@ -22,8 +22,8 @@ _INTEGERS = frozenset(
 _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},
     "changes": {"before", "after", "idempotency_key", "request_hash"},
-    "transcripts": {"started_at", "ended_at", "abandoned", "policy_by"},
-    "episodes": {"started_at", "ended_at", "actions"},
+    "transcripts": {"started_at", "ended_at", "abandoned", "policy_by", "repository"},
+    "episodes": {"started_at", "ended_at", "actions", "outcomes"},
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},
@@ -41,7 +41,9 @@ _CHOICES = {
 }
 _LISTS = {"memories": ("tags", "related")}
 _UNREADABLE = '["(damaged)"]'
-_NULL_TEXTS = {"closed_by", "path", "idempotency_key", "request_hash", "abandoned", "actions", "sender", "policy_by"}
+_NULL_TEXTS = set(
+    "closed_by path idempotency_key request_hash abandoned actions outcomes sender policy_by repository".split()
+)
 
 
 def readable(table: str, row: Row) -> Row:

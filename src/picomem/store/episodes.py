@@ -9,7 +9,7 @@ from typing import NamedTuple
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
-from picomem.records.episode import BY_PERSON, Episode, Transcript
+from picomem.records.episode import BY_PERSON, Episode, KnownFolder, Transcript
 from picomem.records.kinds import Origin, known
 from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
@@ -75,6 +75,11 @@ def projects(tx: Transaction, scope: Scope) -> list[str]:
     return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
 
 
+def known_folders(tx: Transaction, scope: Scope) -> list[KnownFolder]:
+    """The folders of the user's sessions, the first one that was read first."""
+    return [KnownFolder(*row) for row in sql(tx).all("known_folders", user=scope.user)]
+
+
 def agents(tx: Transaction, scope: Scope) -> list[str]:
     """The agents that something of the user belongs to, but for withheld sessions."""
     return [str(agent) for (agent,) in sql(tx).all("agents", user=scope.user)]
@@ -95,9 +100,15 @@ def _transcripts(tx: Transaction, scope: Scope) -> list[Row]:
 
 
 def count_by_host(tx: Transaction, scope: Scope) -> list[HostCount]:
-    """Return how many transcripts there are of each host."""
+    """Return how many transcripts there are of each host, but for withheld sessions."""
     rows = sql(tx).all("count_transcripts", user=scope.user)
     return [HostCount(host, files, turns or 0, size or 0, read_at) for host, files, turns, size, read_at in rows]
+
+
+def count_shown(tx: Transaction, scope: Scope) -> int:
+    """Return how many episodes there are, but for withheld sessions."""
+    row = sql(tx).one("count_withheld_episodes", user=scope.user)
+    return row_counts.episodes(tx, scope) - (int(row[0]) if row else 0)
 
 
 def any_withheld(tx: Transaction, scope: Scope) -> bool:
@@ -222,6 +233,7 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         tokens=episode.tokens,
         actions=episode.actions,
+        outcomes=episode.outcomes,
     )
 
 
@@ -235,6 +247,7 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
         preview=episode.preview,
         summary=episode.summary,
         actions=episode.actions,
+        outcomes=episode.outcomes,
         tokens=episode.tokens,
     )
 
@@ -344,7 +357,8 @@ def timeline(
     if after is None or after.started_at is not None:
         start = after or top
         earliest = -_LATEST if since is None else since
-        rows = sql(tx).all("timeline", **whose, **start._asdict(), since=earliest, limit=limit + 1)
+        statement = "timeline_of_session" if scope.session else "timeline"
+        rows = sql(tx).all(statement, **whose, **start._asdict(), since=earliest, limit=limit + 1)
     if len(rows) <= limit and since is None and until is None:
         start = after if after and after.started_at is None else top._replace(first_turn=_LATEST)
         place = {"first_turn": start.first_turn, "part": start.part, "id": start.id}
@@ -395,12 +409,12 @@ def latest_actions(tx: Transaction, scope: Scope, transcript_id: str) -> list[st
 
 def text_of(episode: Episode) -> str:
     """The text for full text."""
-    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
+    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions, episode.outcomes)))
 
 
 def meaning_of(episode: Episode) -> str:
-    """The text of a vector: the words, or the actions if there are no words."""
-    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
+    """The text of a vector: the words, or if there are none the actions, or what came of them."""
+    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions or episode.outcomes
 
 
 def document(episode: Episode) -> Document:
@@ -461,6 +475,7 @@ def _record(row: Row) -> Episode:
         created_at=values["created_at"],
         doc=values["doc"],
         actions=values["actions"] or "",
+        outcomes=values["outcomes"] or "",
     )
 
 
@@ -499,6 +514,7 @@ def _transcript_record(row: Row) -> Transcript:
         updated_at=row[20],
         abandoned=row[21] or "[]",
         policy_by=row[23],
+        repository=row[24] or "",
     )
 
 

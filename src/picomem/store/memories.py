@@ -10,7 +10,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Kind, Origin, Source, known
-from picomem.records.memory import Memory, Parent
+from picomem.records.memory import Memory, Parent, contradicted_ids
 from picomem.records.scope import Scope
 from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
@@ -75,12 +75,27 @@ class Undecided(NamedTuple):
     change_id: str
 
 
+class Doubtful(NamedTuple):
+    """A memory that may contradict others, or that others may contradict, without its words."""
+
+    id: str
+    version: int
+    valid_from: Micros
+    known_from: Micros
+    contradicts: tuple[str, ...]  # ids
+    is_entry: bool  # whether it may stand in the index page
+
+
 class EntryLimit(NamedTuple):
     """Which memories stand in a section of the index page: of some kinds, and of an importance in [least, below)."""
 
     kinds: tuple[Kind, ...]
     least: float
     below: float
+
+    def takes(self, kind: str, importance: float) -> bool:
+        """Return whether a memory of this kind and importance stands in the section."""
+        return self.least <= importance < self.below and kind in self.kinds
 
 
 class EntryPlace(NamedTuple):
@@ -317,11 +332,21 @@ def _rows_of_page(tx: Transaction, values: dict[str, object], query: ListQuery, 
     return _RowsOfPage(rows, int(counted[0]) if counted else 0)
 
 
-def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
-    """Return the current memories that may contradict others, and these others; damaged rows are left out."""
-    linking = _whole(sql(tx).all("contradicting_memories", **_reader(scope, now)), scope, [])
-    others = believed(tx, scope, now, {target for memory in linking for target in memory.contradicts})
-    return list({memory.id: memory for memory in [*linking, *others.values()]}.values())
+def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Doubtful]:
+    """Return the current memories that may contradict others, and these others."""
+    linking = [_doubtful(row) for row in sql(tx).all("contradicting_memories", **_reader(scope, now))]
+    targets = {target for memory in linking for target in memory.contradicts}
+    rows = _of_ids(tx, "contradicted_memories", scope, now, targets)
+    return list({memory.id: memory for memory in [*linking, *map(_doubtful, rows)]}.values())
+
+
+def _doubtful(row: Row) -> Doubtful:
+    id_, version, valid_from, known_from, related, is_entry = row
+    return Doubtful(id_, version, valid_from, known_from, contradicted_ids(_names(related)), bool(is_entry))
+
+
+def _of_ids(tx: Transaction, statement: str, scope: Scope, now: Micros, ids: Collection[str]) -> list[Row]:
+    return sql(tx).all(statement, **_reader(scope, now), ids=json.dumps(sorted(ids))) if ids else []
 
 
 def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
@@ -345,6 +370,7 @@ def best_entries(
 ) -> list[EntryPlace]:
     """Return the places of the first `limit` memories of a section of the index page, in order, without the ids in
     `but`. The index alone is read."""
+    without = json.dumps(sorted(but))
     places = [
         EntryPlace(*row)
         for kind in section.kinds
@@ -354,10 +380,22 @@ def best_entries(
             kind=kind.value,
             least=section.least,
             below=section.below,
-            limit=limit + len(but),
+            but=without,
+            limit=limit,
         )
     ]
-    return sorted(place for place in places if place.id not in but)[:limit]
+    return sorted(places)[:limit]
+
+
+def entries_by_id(
+    tx: Transaction, scope: Scope, now: Micros, sections: Sequence[EntryLimit], ids: Collection[str]
+) -> list[list[EntryPlace]]:
+    """Return the places of those of the memories that may stand in the index page, for each section, in order."""
+    rows = _of_ids(tx, "entries_by_id", scope, now, ids)
+    return [
+        sorted(EntryPlace(*place) for kind, importance, *place in rows if section.takes(kind, importance))
+        for section in sections
+    ]
 
 
 def entries(tx: Transaction, scope: Scope, places: Iterable[EntryPlace], damaged: list[str]) -> list[Memory]:

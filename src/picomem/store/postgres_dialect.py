@@ -28,6 +28,7 @@ SCHEMA = "picomem"  # the schema of the tables, so that a store can share a data
 
 # The members of the lists that a statement gets as JSON.
 LISTS = {
+    "but": 'text COLLATE "C"',
     "docs": "bigint",
     "seqs": "bigint",
     "digests": 'text COLLATE "C"',

@@ -8,7 +8,6 @@ import psycopg
 
 from picomem import errors
 from picomem.store.connector import EVERYONE
-from picomem.store.hash_upkeep import select
 from picomem.store.meta import DOCS_BEFORE_RANGES, REDACTION_KEY
 from picomem.store.postgres_dialect import SCHEMA, translated_schema, translated_statement
 from picomem.store.postgres_transaction import seeing
@@ -57,8 +56,8 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             for name in (*step.files, *step.postgres):
                 for text in translated_schema(schema(name), partitions):
                     _execute(connection, text)
-            if step.added is not None:
-                _hash_anew(connection, step.added)
+            for added in step.added:
+                _hash_anew(connection, added)
         _put(connection, _VERSION, str(SCHEMA_VERSION))
 
 
@@ -66,8 +65,10 @@ def _hash_anew(connection: psycopg.Connection, added: Added) -> None:
     """Give the rows of a table the hash over columns that were added; a damaged row stays damaged."""
     _execute(connection, seeing(EVERYONE))
     keys = " AND ".join(f"{name} = %({name})s" for name in KEYS[added.table])
-    columns = COLUMNS[added.table]
-    for *values, stored in connection.execute(select(added.table, "TRUE").encode()).fetchall():
+    there = COLUMNS[added.table].index(added.columns[-1]) + 1  # a later step adds the others
+    columns = COLUMNS[added.table][:there]
+    rows = connection.execute(f"SELECT {', '.join(columns)}, row_hash FROM {added.table}".encode()).fetchall()
+    for *values, stored in rows:
         if stored == row_hash(added.table, values[: -len(added.columns)]):
             row = dict(zip(columns, values, strict=True)) | {"row_hash": row_hash(added.table, values)}
             connection.execute(f"UPDATE {added.table} SET row_hash = %(row_hash)s WHERE {keys}".encode(), row)

@@ -49,15 +49,15 @@ def hash_anew(
 ) -> None:
     """Give the rows of a table the hash over columns that were added as the last ones; a damaged row stays damaged.
     `changes_of` gives what else is to change in a row: the values of columns by their names."""
-    assert COLUMNS[table][-len(added) :] == added
-    names = ", ".join(COLUMNS[table])
-    page = f"SELECT rowid, {names}, row_hash FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT {_PAGE}"
+    names = COLUMNS[table][: COLUMNS[table].index(added[-1]) + 1]  # a later step adds the others
+    assert names[-len(added) :] == added
+    page = f"SELECT rowid, {', '.join(names)}, row_hash FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT {_PAGE}"
     last = -(1 << 63)
     while rows := rows_of(connection, page, {"last": last}):
         for rowid, *values, stored in rows:
             if stored != row_hash(table, values[: -len(added)]):
                 continue
-            fields = dict(zip(COLUMNS[table], values, strict=True))
+            fields = dict(zip(names, values, strict=True))
             changes = changes_of(fields)
             digest = row_hash(table, {**fields, **changes}.values())
             settings = ", ".join(f"{name} = ?" for name in (*changes, "row_hash"))

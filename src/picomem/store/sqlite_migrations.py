@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
     files: tuple[str, ...]
     function: Callable[[apsw.Connection], None] | None = None
-    added: Added | None = None
+    added: tuple[Added, ...] = ()
     postgres: tuple[str, ...] = ()
 
 
@@ -89,19 +89,20 @@ STEPS = (
     Step(("0006",), _hash_rows),
     Step(("0007",)),
     Step(("0008", "search_sqlite_0008"), _move_user_rows),
-    Step(("0009",), added=Added("episodes", ("actions",))),
+    Step(("0009",), added=(Added("episodes", ("actions",)),)),
     Step(("0010",), _move_to_columns),
     Step(("0011",)),
     Step(("0012",)),
     Step(("0013",)),
     Step(("0014",)),
     Step(("0015",)),
-    Step(("0016",), added=Added("contacts", ("sender", "revoked_at"))),
+    Step(("0016",), added=(Added("contacts", ("sender", "revoked_at")),)),
     Step(("0017",)),
     Step(("0018",)),
     Step(("0019",), postgres=("postgres_0019",)),
     Step(("0020",)),
-    Step(("0021",), added=Added("transcripts", ("policy_by",))),
+    Step(("0021",), added=(Added("transcripts", ("policy_by",)),)),
+    Step(("0022",), added=(Added("episodes", ("outcomes",)), Added("transcripts", ("repository",)))),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it
@@ -122,8 +123,8 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         for step in STEPS[version:]:
             for name in step.files:
                 connection.execute(schema(name))
-            if step.added is not None:
-                _hash_anew(connection, step.added)
+            for added in step.added:
+                _hash_anew(connection, added)
             if step.function is not None:
                 step.function(connection)
         connection.pragma("user_version", SCHEMA_VERSION)

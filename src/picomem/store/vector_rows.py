@@ -121,7 +121,7 @@ def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int
 
 
 def count_by_model(tx: Transaction, scope: Scope) -> list[ModelCount]:
-    """Return how many vectors there are of each source and model."""
+    """Return how many vectors there are of each source and model, but for withheld sessions."""
     return list(map(ModelCount._make, sql(tx).all("count_vectors", user=scope.user)))
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from picomem.cli.command_hints import NO_HINTS, CommandHints
 from picomem.cli.text.lines import folded, marked, set_off, wrapped
 from picomem.cli.width import terminal_columns
 from picomem.operations.operation import Operation
@@ -27,10 +28,12 @@ _INDENT = "   "
 _BOLD = ("\x1b[1m", "\x1b[22m")
 
 
-def text_of(operation: Operation, result: Any) -> str:
+def text_of(operation: Operation, result: Any, hints: CommandHints = NO_HINTS) -> str:
     """The result of an operation, as a terminal may show it."""
     begin, end = _BOLD if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
-    return set_off(for_terminal(render(operation.presentation(result), terminal_columns())), begin, end)
+    return set_off(
+        for_terminal(render(hints.presented(operation.presentation(result)), terminal_columns())), begin, end
+    )
 
 
 def render(presentation: Presentation, columns: int | None = None) -> str:

@@ -14,6 +14,7 @@ relies on:
   ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences. The
   questions, their headers and their options are the agent's words, and so is an option that the person clicked; what
   they typed instead is theirs.
+- The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
   (`claude -p`), "sdk-py", "mcp" and every other value are programs, and no person is known to have written their
@@ -43,6 +44,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
+    CallResult,
     LineFormat,
     Record,
     State,
@@ -189,7 +191,7 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        return "tool"
+        return "" if state.awaits_result_in(data) else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -254,6 +256,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         )
     for call in _calls(message.get("content")):
         state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
+        state.await_result(call.get("id"), inner(call, "input"), line)
     return turns
 
 
@@ -282,7 +285,8 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
         return _decided(state, line, record, result)
     text = _visible(state, content)
     if not text:
-        return ()
+        ids = (_identity(record), record.get("parentUuid"), record.get("gitBranch"))
+        return state.say_outcome(line, _results(content), at=moment(record.get("timestamp")), ids=ids)
     if state.seen.take(_queue_key(text)):
         state.skipped.add("repeated")
         return ()
@@ -393,6 +397,12 @@ def _result(state: State, content: object) -> Record | None:
             state.marks["pending"] = " ".join(other for other in pending if other != call)
             return block
     return None
+
+
+def _results(content: object) -> Iterator[CallResult]:
+    for block in _objects(content):
+        if block.get("type") == "tool_result":
+            yield CallResult(block.get("tool_use_id"), texts(block.get("content"))[0], block.get("is_error") is True)
 
 
 def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:

@@ -26,6 +26,7 @@ from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     COPIED_SESSION,
     NO_HEADER,
+    CallResult,
     LineFormat,
     Record,
     State,
@@ -70,7 +71,7 @@ _ITEMS = {
     "ghost_snapshot": "snapshot",
 }
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
-_CALL_EVENTS = ("web_search_begin", "mcp_tool_call_begin", "exec_command_begin")
+_CALL_EVENTS = ("web_search_begin", "mcp_tool_call_begin", "exec_command_begin", "exec_command_end")
 _PARTS = ("input_text", "output_text", "text")
 # How the parts of a user item begin that the program wrote, not the user.
 _TOLD = (
@@ -173,7 +174,7 @@ def _passed(state: State, data: bytes) -> str:
     kind = match[1].decode()
     inner_kind = match[2].decode() if match[2] else ""
     if kind == "response_item":
-        is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data
+        is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data or state.awaits_result_in(data)
         return "" if is_heard else _ITEMS.get(inner_kind, "")
     if kind == "event_msg":
         if inner_kind in _EVENTS or inner_kind in _CALL_EVENTS:
@@ -239,7 +240,7 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
         state.hear(quoted_in_record(line.data or b""))
     if kind != "message":
         state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
-        return ()
+        return _outcome(state, line, _result(item), at) if "output" in item else ()
     if role not in ("user", "assistant"):
         state.skipped.add("system")
         return ()
@@ -282,19 +283,46 @@ def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     key = "\n".join((call, str(at), *actions)) if call or at is not None else ""
     turns = _say(state, line, "assistant", "", at, key, call, actions) if actions else ()
     state.hear(outside_of_call(_full_name(short(item.get("namespace")), tool), given))
+    state.await_result(call, given, line)
     return turns
+
+
+def _result(item: Record) -> CallResult:
+    """The result in an item: a text, which may be JSON with the exit code beside it, or an object, or parts."""
+    output, failed = item.get("output"), None
+    told = record_of(output.encode("utf-8", "replace")) if isinstance(output, str) and output[:1] == "{" else None
+    if told is not None and "output" in told:
+        code, output = inner(told, "metadata").get("exit_code"), told["output"]
+        failed = code != 0 if type(code) is int else None
+    elif isinstance(output, dict):
+        failed, output = (True if output.get("success") is False else None), output.get("content")
+    return CallResult(item.get("call_id"), texts(output, _PARTS)[0], failed)
+
+
+def _result_in_event(event: Record) -> CallResult:
+    parts = (event.get("aggregated_output"), event.get("stdout"), event.get("stderr"))
+    said = [part for part in parts if isinstance(part, str) and part]
+    code = event.get("exit_code")
+    failed = code != 0 if type(code) is int else None
+    return CallResult(event.get("call_id"), said[0] if parts[0] and said else "\n".join(said), failed)
+
+
+def _outcome(state: State, line: Line, result: CallResult, at: int | None) -> Sequence[Turn]:
+    ids = (f"{short(result.call)} outcome", "", state.info.branch)
+    return state.say_outcome(line, [result], at=at, ids=ids)
 
 
 def _full_name(server: str, tool: str) -> str:
     return f"{server.removesuffix('__')}__{tool}" if server else tool
 
 
-def _hear_event(state: State, kind: object, event: Record) -> None:
+def _hear_event(state: State, line: Line, kind: object, event: Record) -> None:
     """The call in an event; used only if no items report calls."""
     if kind == "web_search_begin":
         state.hear(Origin.WEB)
     elif kind == "exec_command_begin":
         state.hear(outside_of_call("shell", event))
+        state.await_result(event.get("call_id"), event, line)
     elif kind == "mcp_tool_call_begin":
         call = inner(event, "invocation")
         state.hear(outside_of_call(_full_name(short(call.get("server")), short(call.get("tool"))), {}))
@@ -305,7 +333,10 @@ def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[
     if kind == "thread_name_updated":
         state.renote(title=event.get("thread_name") or event.get("name") or state.info.title)
     if "items" not in state.marks:
-        _hear_event(state, kind, event)
+        _hear_event(state, line, kind, event)
+        if kind == "exec_command_end":
+            state.skipped.add("event")
+            return _outcome(state, line, _result_in_event(event), at)
     role = _EVENTS.get(kind) if isinstance(kind, str) else None
     text = event.get("message")
     is_told = role == "user" and (_is_told({"text": text}) or event.get("kind", "") not in _PLAIN_EVENT)

@@ -38,6 +38,7 @@ from picomem.ingest.format import (
     record_in,
     short,
 )
+from picomem.ingest.outcomes import outcome_of_call
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin, worst
@@ -208,7 +209,15 @@ def _answered(state: State, line: Line, record: Record) -> Sequence[Turn]:
         if actions := actions_of(tool, given, state.marks.get(_ROOT, "")):
             key = f"{name} {call_id}"
             done = state.say(
-                line, "", role="assistant", origin=Origin.AGENT, at=at, key=key, ids=(key, "", ""), actions=actions
+                line,
+                "",
+                role="assistant",
+                origin=Origin.AGENT,
+                at=at,
+                key=key,
+                ids=(key, "", ""),
+                actions=actions,
+                outcomes=outcome_of_call(given, _output(call), failed=True if call.get("status") == "error" else None),
             )
             turns += state.place(done, key, "", person=False)
         state.hear(outside_of_call(tool, given))
@@ -217,6 +226,16 @@ def _answered(state: State, line: Line, record: Record) -> Sequence[Turn]:
     elif not text.strip():
         state.skipped.add("noise")
     return turns
+
+
+def _output(call: Record) -> str:
+    """What a call answered to the model."""
+    result = call.get("result")
+    answered = (
+        [part.get("functionResponse") for part in result if isinstance(part, dict)] if isinstance(result, list) else []
+    )
+    outputs = [inner(answer, "response").get("output") for answer in answered if isinstance(answer, dict)]
+    return "\n".join(output for output in outputs if isinstance(output, str))
 
 
 def _words(content: object) -> tuple[str, list[str]]:

@@ -27,6 +27,7 @@ from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     NO_HEADER,
+    CallResult,
     LineFormat,
     Record,
     State,
@@ -132,7 +133,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         if role in ("tool", "function"):
             state.hear(quoted_in_record(line.data or b""))
         state.skipped.add(_SILENT[role])
-        return ()
+        return _outcome(state, line, record)
     if role not in ("user", "assistant"):
         state.unknown(role)
         return ()
@@ -157,11 +158,20 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         at=moment(record.get("timestamp"), zone=None),
         key=(said := _identity(record, role, text)),
         ids=(said, "", ""),
-        actions=tuple(action for name, given in calls for action in actions_of(name, given)),
+        actions=tuple(action for _, name, given in calls for action in actions_of(name, given)),
     )
-    for name, given in calls:
+    for call, name, given in calls:
         state.hear(outside_of_call(name, given))
+        state.await_result(call, given, line)
     return turns
+
+
+def _outcome(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    """What came of a command; nanobot writes an exit code behind the output, or that it could not run it before it."""
+    output = texts(record.get("content"))[0]
+    result = CallResult(record.get("tool_call_id"), output, True if output.startswith("Error") else None)
+    said = _identity(record, "tool", output)
+    return state.say_outcome(line, [result], at=moment(record.get("timestamp"), zone=None), ids=(said, "", ""))
 
 
 def _is_of_program(record: Record, role: str) -> bool:
@@ -199,13 +209,13 @@ def _without_context(record: Record) -> object:
     return content
 
 
-def _calls(record: Record) -> Iterable[tuple[str, Record]]:
-    """The tools that a message calls, and their arguments."""
+def _calls(record: Record) -> Iterable[tuple[object, str, Record]]:
+    """The calls in a message: the id of each, the tool and its arguments."""
     calls = record.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             function = inner(call, "function")
-            yield short(function.get("name")), _arguments(function.get("arguments"))
+            yield call.get("id"), short(function.get("name")), _arguments(function.get("arguments"))
 
 
 def _arguments(given: object) -> Record:

@@ -24,7 +24,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of
+from picomem.ingest.actions import actions_of, command_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     LineFormat,
@@ -40,6 +40,7 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
+from picomem.ingest.outcomes import outcome_of_call
 from picomem.ingest.reader import LONGEST, Line
 from picomem.ingest.source import MAGIC, RecordSource, SourceState, is_database, look_at
 from picomem.ingest.speakers import doubted
@@ -139,12 +140,16 @@ def _answered(state: State, line: Line, record: Record, parts: list[Record]) -> 
     name, at = short(record.get("id")), moment(record.get("at"))
     said: list[str] = []
     actions: list[str] = []
+    outcomes: list[str] = []
     for part in parts:
         if part.get("type") == "text" and isinstance(text := part.get("text"), str):
             said += [] if part.get("synthetic") or part.get("ignored") else [text]
         elif part.get("type") == "tool":
-            given = inner(inner(part, "state"), "input")
+            done = inner(part, "state")
+            given, told = inner(done, "input"), done.get("told")
             actions += actions_of(short(part.get("tool")), given, cwd if isinstance(cwd, str) else "")
+            failed = True if done.get("status") == "error" or done.get("exit") not in (None, 0) else None
+            outcomes += outcome_of_call(given, told if isinstance(told, str) else "", failed=failed)
         else:
             _pass_over(state, part)
     text, ids = "\n\n".join(said), (name, "", "")
@@ -161,6 +166,7 @@ def _answered(state: State, line: Line, record: Record, parts: list[Record]) -> 
             key=name,
             ids=ids,
             actions=tuple(dict.fromkeys(actions)),
+            outcomes=tuple(dict.fromkeys(outcomes)),
         )
     for part in parts:
         if part.get("type") == "tool":
@@ -311,8 +317,10 @@ def _without_output(part: Record) -> Record:
     """A part without what is not read of it: files, and the output of tools unless memory is quoted there."""
     if part.get("type") == "tool":
         done = inner(part, "state")
-        output = done.get("output")
-        kept = {"input": inner(done, "input"), "status": done.get("status")}
+        output, given = done.get("output"), inner(done, "input")
+        kept = {"input": given, "status": done.get("status"), "exit": inner(done, "metadata").get("exit")}
+        if command_of(given):
+            kept["told"] = done.get("error") or output
         if isinstance(output, str) and "untrusted-text" in output:
             kept["output"] = output
         return {"type": "tool", "tool": part.get("tool"), "state": kept}

@@ -15,7 +15,7 @@ from picomem.operations.presentation import (
     Text,
     Verbatim,
 )
-from picomem.operations.presentations.wording import attributed, day, details, plural, step
+from picomem.operations.presentations.wording import attributed, day, details, nothing_matches, plural, step
 
 if TYPE_CHECKING:
     from picomem.operations.lookup import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_HANDOUTS = 5
 _MOST_ACTIONS = 3  # of an episode in the timeline
+_MOST_OUTCOMES = 2
 
 
 def memories(result: MemoriesResult) -> Presentation:
@@ -42,7 +43,9 @@ def memories(result: MemoriesResult) -> Presentation:
         )
         for memory in result.memories
     )
-    if not blocks and not result.warnings:
+    if result.filters:
+        blocks = (Sentence(nothing_matches("memory", result.filters)),)
+    elif not blocks and not result.warnings:
         blocks = (Sentence("Nothing is remembered yet; `picomem remember TEXT` stores a statement."),)
     more = f"There are {result.left_out:,} more: --cursor {result.cursor}, or -n."
     return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
@@ -67,7 +70,7 @@ def episode(result: ShowResult) -> Presentation:
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
     told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
-    turns = _turns(result.turns)
+    turns = _turns(result.turns) if result.is_whole else _turns_at(result.turns, result.match)
     if before := [turn for episode in result.before for turn in episode.turns]:
         turns = (Heading("Before it"), *_turns(before), Heading("The episode"), *turns)
     if after := [turn for episode in result.after for turn in episode.turns]:
@@ -77,7 +80,36 @@ def episode(result: ShowResult) -> Presentation:
 
 
 def _turns(turns: Sequence[TurnView]) -> tuple[Block, ...]:
-    return tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in turns)
+    return tuple(PresentedEntry(_speaker(turn), _said(turn), turn.number) for turn in turns)
+
+
+def _speaker(turn: TurnView) -> str:
+    return f"{turn.role}, {day(turn.at)}"
+
+
+def _turns_at(turns: Sequence[TurnView], match: int) -> tuple[Block, ...]:
+    """The turn that matches, between a line of the turn before it and one of the turn after it; all where none does."""
+    at = next((place for place, turn in enumerate(turns) if turn.number == match), None)
+    if at is None or len(turns) == 1:
+        return _turns(turns)
+    blocks: list[Block] = []
+    if at:
+        blocks += [Text(f"({plural(at - 1, 'earlier turn')}: --all)")] if at > 1 else []
+        blocks.append(_line_of(turns[at - 1], is_last=True))
+    blocks.append(PresentedEntry(f"{_speaker(turns[at])}  ◂ matches", _said(turns[at]), turns[at].number))
+    if later := len(turns) - at - 1:
+        blocks.append(_line_of(turns[at + 1], is_last=False))
+        blocks += [Text(f"({plural(later - 1, 'later turn')}: --all)")] if later > 1 else []
+    return tuple(blocks)
+
+
+def _line_of(turn: TurnView, *, is_last: bool) -> PresentedEntry:
+    """A turn by its last line or its first."""
+    lines = [line for line in turn.text.splitlines() if line.strip()]
+    outcomes = [f"→ {attributed(outcome, 'tool')}" for outcome in turn.outcomes]
+    shown = ([*lines, *outcomes] if is_last or not lines else lines)[-1 if is_last else 0 :][:1]
+    cut = "… " if is_last and len(lines) + len(outcomes) > 1 else ""
+    return PresentedEntry(_speaker(turn), tuple(Text(f"{cut}{line}", 1) for line in shown), turn.number)
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
@@ -87,7 +119,8 @@ def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
         (Text(f"({plural(count, f'{where} line')}: --all)"),) if count else ()
         for where, count in (("earlier", turn.earlier_lines), ("later", turn.later_lines))
     )
-    return (*earlier, said, *later)
+    outcomes = (Text(f"→ {attributed(outcome, 'tool')}") for outcome in turn.outcomes)
+    return (*earlier, *((said,) if turn.text else ()), *later, *outcomes)
 
 
 def reasons(result: WhyResult) -> Presentation:
@@ -145,7 +178,8 @@ def versions(result: HistoryResult) -> Presentation:
 def _actions(hit: HitView) -> list[Text]:
     shown = [Text(f"· {action}", 1) for action in hit.actions[:_MOST_ACTIONS]]
     more = len(hit.actions) - len(shown)
-    return [*shown, Text(f"· and {plural(more, 'more action')}", 1)] if more else shown
+    shown += [Text(f"· and {plural(more, 'more action')}", 1)] if more else []
+    return [*shown, *(Text(f"→ {attributed(outcome, 'tool')}", 1) for outcome in hit.outcomes[:_MOST_OUTCOMES])]
 
 
 def timeline(result: TimelineResult) -> Presentation:
@@ -157,7 +191,9 @@ def timeline(result: TimelineResult) -> Presentation:
             project = f"  [{hit.project}]" if hit.project else ""
             blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
         blocks.append(PresentedEntry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
-    if not blocks and not result.warnings:
+    if result.filters:
+        blocks.append(Sentence(nothing_matches("episode", result.filters)))
+    elif not blocks and not result.warnings:
         blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
     more = (f"There are more: --cursor {result.cursor}, or -n.",) if result.cursor else ()
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)

@@ -91,7 +91,8 @@ def _entry(number: int, hit: HitView, session: HitSessionView | None) -> Present
     name = {"memory": hit.key, "note": day(hit.at)}.get(hit.source, hit.id)
     account = Text(f"{hit.score:.2f} · {hit.why} · {name}")
     actions = [Text(f"· {action}", 2) for action in hit.actions]
-    return PresentedEntry(_heading(hit, session), (_text(hit), *actions, *context, account), number)
+    outcomes = [Text(f"→ {attributed(outcome, 'tool')}", 2) for outcome in hit.outcomes]
+    return PresentedEntry(_heading(hit, session), (_text(hit), *actions, *outcomes, *context, account), number)
 
 
 def _text(hit: HitView) -> Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -52,3 +52,10 @@ def details(memory: MemoryView, contradicted: Mapping[str, str] = MappingProxyTy
     about += [f"may contradict {', '.join(contradicted.get(id_, id_[:_NAMED]) for id_ in doubts)}"] if doubts else []
     context = (Text(f"why it matters: {memory.context}"),) if memory.context else ()
     return (*context, Text(" · ".join(about))) if about else context
+
+
+def nothing_matches(what: str, filters: Sequence[str]) -> str:
+    """Say that filters leave nothing: `No memory matches --archived; there are others without it.`"""
+    return (
+        f"No {what} matches --{' --'.join(filters)}; there are others without {'it' if len(filters) == 1 else 'them'}."
+    )

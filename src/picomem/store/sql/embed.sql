@@ -6,7 +6,7 @@ WHERE m.user_id = :user AND m.doc > :after AND NOT EXISTS (
 ORDER BY m.doc LIMIT :limit
 
 -- name: episode_without_vector
-SELECT e.doc, coalesce(nullif(e.preview, ''), e.actions) FROM episodes AS e
+SELECT e.doc, coalesce(nullif(e.preview, ''), nullif(e.actions, ''), e.outcomes) FROM episodes AS e
 WHERE e.user_id = :user AND e.doc > :after AND NOT EXISTS (
     SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
     WHERE s.user_id = :user AND s.source = 'episode' AND s.model = :model AND v.doc = e.doc)
@@ -28,7 +28,7 @@ WHERE e.user_id = :user AND NOT EXISTS (
 SELECT content FROM memories WHERE user_id = :user AND doc = :doc
 
 -- name: episode_text
-SELECT coalesce(nullif(preview, ''), actions) FROM episodes WHERE user_id = :user AND doc = :doc
+SELECT coalesce(nullif(preview, ''), nullif(actions, ''), outcomes) FROM episodes WHERE user_id = :user AND doc = :doc
 
 -- name: vector_length
 SELECT length(v.vector) FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space

@@ -1,20 +1,20 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, row_hash
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, policy_by, repository, row_hash
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    abandoned, policy_by, row_hash)
+    abandoned, policy_by, repository, row_hash)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :abandoned, :policy_by, :row_hash)
+    :updated_at, :abandoned, :policy_by, :repository, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
     generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
-    updated_at = excluded.updated_at, abandoned = excluded.abandoned
+    updated_at = excluded.updated_at, abandoned = excluded.abandoned, repository = excluded.repository
 
 -- Unordered: to have them in order of their ids, SQLite reads all transcripts of the user by that order.
 -- name: transcripts_at_path
@@ -30,21 +30,44 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :h
 SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path NOT LIKE 'picomem:%'
 ORDER BY turns DESC, id LIMIT 1
 
+-- part: projects_of_memories
+-- One project after the other, each found at once by the index memories_owner, however many memories it has.
+of_memories(project) AS (
+    SELECT min(m.project) FROM memories AS m WHERE m.user_id = :user
+    UNION ALL
+    SELECT (SELECT min(m.project) FROM memories AS m WHERE m.user_id = :user AND m.project > o.project)
+    FROM of_memories AS o WHERE o.project IS NOT NULL
+)
+
 -- name: projects
+WITH RECURSIVE {projects_of_memories}
 SELECT t.project AS project FROM transcripts AS t
 WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.project <> ''
-UNION SELECT m.project FROM memories AS m WHERE m.user_id = :user AND m.project <> '' ORDER BY project
+UNION SELECT o.project FROM of_memories AS o WHERE o.project <> '' ORDER BY project
 
 -- name: agents
+WITH RECURSIVE {projects_of_memories}, named(project, agent) AS (
+    SELECT o.project, (SELECT min(m.agent) FROM memories AS m WHERE m.user_id = :user AND m.project = o.project)
+    FROM of_memories AS o WHERE o.project IS NOT NULL
+    UNION ALL
+    SELECT n.project, (SELECT min(m.agent) FROM memories AS m
+        WHERE m.user_id = :user AND m.project = n.project AND m.agent > n.agent)
+    FROM named AS n WHERE n.agent IS NOT NULL
+)
 SELECT t.agent AS agent FROM transcripts AS t
 WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.agent <> ''
-UNION SELECT m.agent FROM memories AS m WHERE m.user_id = :user AND m.agent <> '' ORDER BY agent
+UNION SELECT n.agent FROM named AS n WHERE n.agent <> '' ORDER BY agent
 
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 
 -- name: transcripts
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
+
+-- name: known_folders
+SELECT cwd, project, coalesce(repository, '') FROM transcripts
+WHERE user_id = :user AND cwd <> '' AND project <> ''
+GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
 
 -- name: denied_transcript
 SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
@@ -62,25 +85,31 @@ WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND star
 ORDER BY started_at, id
 
 -- name: count_transcripts
-SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
+SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts
+WHERE user_id = :user AND send_policy <> 'deny' GROUP BY host ORDER BY host
+
+-- name: count_withheld_episodes
+SELECT count(*) FROM transcripts AS t
+JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
+WHERE t.user_id = :user AND t.send_policy = 'deny'
 
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.user_id, e.actions, e.row_hash
+    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    actions, row_hash)
+    actions, outcomes, row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :actions, :row_hash)
+    :actions, :outcomes, :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
-    ended_at = :ended_at, tokens = :tokens, actions = :actions
+    ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
@@ -125,6 +154,16 @@ WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent 
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
   AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
+
+-- Of a session, which has few of all episodes: the signs keep SQLite from looking for them by their times.
+-- name: timeline_of_session
+SELECT {episode_columns} FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+  AND e.transcript_id IN (SELECT s.id FROM transcripts AS s WHERE s.user_id = :user AND s.session = :session)
+  AND t.send_policy <> 'deny' AND +e.started_at >= :since
+  AND (+e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
+ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- Of some transcripts nobody knows when they took place; they come last.
 -- name: timeline_undated
@@ -194,12 +233,13 @@ WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 DELETE FROM episodes WHERE user_id = :user AND id = :id
 
 -- name: rewrite_episode_preview
-UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions
+UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions, outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 
 -- name: like_episodes
 SELECT e.doc FROM episodes AS e
-WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\')
+WHERE e.user_id = :user AND (e.preview LIKE :pattern ESCAPE '\' OR e.actions LIKE :pattern ESCAPE '\'
+  OR e.outcomes LIKE :pattern ESCAPE '\')
 ORDER BY e.doc DESC LIMIT :limit
 
 -- name: like_memories

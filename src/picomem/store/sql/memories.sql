@@ -127,10 +127,21 @@ SELECT {memory_columns} FROM memories WHERE {listed_expired}
 -- name: count_listed_expired
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_expired}) AS listed
 
+-- part: doubtful_columns
+id, version, valid_from, known_from, related, CASE WHEN {entry} THEN 1 ELSE 0 END
+
 -- name: contradicting_memories
 -- Here and below the order leads to the index memories_undecided.
-SELECT {memory_columns} FROM memories WHERE {believed_now} AND {undecided} AND related LIKE '%contradicts:%'
+SELECT {doubtful_columns} FROM memories WHERE {believed_now} AND {undecided} AND related LIKE '%contradicts:%'
 ORDER BY known_from DESC, id
+
+-- part: memories_of_ids
+-- CROSS JOIN and the condition on the version lead to the primary key, and not to all that is believed.
+(SELECT value AS wanted_id FROM json_each(:ids)) AS wanted CROSS JOIN memories
+WHERE version > 0 AND id = wanted_id AND {believed_now}
+
+-- name: contradicted_memories
+SELECT {doubtful_columns} FROM {memories_of_ids}
 
 -- name: memories_by_id
 SELECT {memory_columns} FROM memories WHERE user_id = :user AND id IN (SELECT value FROM json_each(:ids))
@@ -144,13 +155,19 @@ ORDER BY known_from DESC, id
 -- What may stand in the index page, as the index memories_entries has it.
 source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
 
+-- part: entry_place
+-- The values by which entries are ordered, as the index memories_entries has them; falling ones are negative.
+1 - pinned, -importance, CASE WHEN origin <> 'user' THEN 1 ELSE 0 END, -valid_from, key, id, version, doc
+
 -- name: best_entries
--- Of a kind. The values are those by which entries are ordered, as the index memories_entries has them; falling ones
--- are negative.
-SELECT 1 - pinned, -importance, CASE WHEN origin <> 'user' THEN 1 ELSE 0 END, -valid_from, key, id, version, doc
-FROM memories
+-- Of a kind, without some.
+SELECT {entry_place} FROM memories
 WHERE {believed_now} AND {entry} AND kind = :kind AND importance >= :least AND importance < :below
+  AND NOT (id IN (SELECT value FROM json_each(:but)))
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
+
+-- name: entries_by_id
+SELECT kind, importance, {entry_place} FROM {memories_of_ids} AND {entry}
 
 -- name: count_entries
 SELECT kind, count(*) FROM memories WHERE {believed_now} AND {entry} GROUP BY kind ORDER BY kind

@@ -25,6 +25,7 @@ from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     COPIED_SESSION,
+    CallResult,
     LineFormat,
     Record,
     SendPolicies,
@@ -177,7 +178,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
     role = message.get("role")
     if role not in ("user", "assistant"):
         state.skipped.add(_ROLES[role]) if isinstance(role, str) and role in _ROLES else state.unknown(role)
-        return ()
+        return _outcome(state, line, record, message) if role == "toolResult" else ()
     text, others = texts(message.get("content"))
     for kind in others:
         state.skipped.add(_BLOCKS[kind]) if kind in _BLOCKS else state.unknown(kind)
@@ -223,6 +224,15 @@ def _listen(state: State, line: Line, message: Record) -> None:
     elif message.get("role") == "assistant":
         for call in _calls(message):
             state.hear(outside_of_call(short(call.get("name")), inner(call, "arguments")))
+            state.await_result(call.get("id"), inner(call, "arguments"), line)
+
+
+def _outcome(state: State, line: Line, record: Record, message: Record) -> Sequence[Turn]:
+    code = inner(message, "details").get("exitCode")
+    failed = message.get("isError") is True or code not in (None, 0)
+    result = CallResult(message.get("toolCallId"), texts(message.get("content"))[0], failed)
+    at = moment(record.get("timestamp")) or moment(message.get("timestamp"))
+    return state.say_outcome(line, [result], at=at, ids=(record.get("id"), record.get("parentId"), ""))
 
 
 def _actions(state: State, message: Record) -> tuple[str, ...]:

@@ -1,0 +1,55 @@
+"""Limits how often a token may ask, and how often an address may try without one, over all protocols of a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from picomem.errors import TooManyRequests
+from picomem.records.caller import Caller
+
+_MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
+
+
+class RequestRates:
+    """The requests of one server. Not for threads: it lives in the event loop."""
+
+    def __init__(self, rate: float, burst: int, strangers_burst: int) -> None:
+        self._callers = _Buckets(rate, burst)
+        self._strangers = _Buckets(rate, strangers_burst)
+
+    def count(self, caller: Caller) -> None:
+        """Count a request of a token. Raises TooManyRequests."""
+        _check(self._callers.wait_seconds(caller.signature))
+
+    def count_stranger(self, scope: Mapping[str, Any]) -> None:
+        """Count a request that shows no valid token, for its address. Raises TooManyRequests."""
+        _check(self._strangers.wait_seconds(str((scope.get("client") or ("",))[0])))
+
+
+class _Buckets:
+    """A token bucket for each name."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
+
+    def wait_seconds(self, name: str) -> float:
+        """Take one; how many seconds to wait where none is left, else 0."""
+        now = self._clock()
+        left, at = self._buckets.pop(name, (float(self._burst), now))
+        left = min(float(self._burst), left + (now - at) * self._rate)
+        allowed = left >= 1
+        self._buckets[name] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > _MOST_CALLERS:
+            del self._buckets[next(iter(self._buckets))]
+        return 0.0 if allowed else (1 - left) / self._rate
+
+
+def _check(wait: float) -> None:
+    if wait:
+        seconds = max(1, round(wait))
+        raise TooManyRequests(f"Too many requests; wait {seconds} s and send it again.", retry_after=seconds)

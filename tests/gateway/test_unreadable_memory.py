@@ -1,0 +1,108 @@
+"""What a caller may not read, no answer, count or error tells (P8): over HTTP, from a real server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.databases import open_memory
+
+from picomem.app import operations
+
+from .serving import Served, picomem, serving, token
+
+pytestmark = [
+    pytest.mark.requirement("P8"),
+    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
+]
+
+SECRET = "quincemarmalade"
+SERVED = [operation for operation in operations() if not (operation.operator or operation.reads_local_files)]
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "remember": {"content": f"The {SECRET[:5]} jam is in the cellar", "key": "jam"},
+    "revise": {"name": "jam", "pin": True},
+    "forget": {"name": "jam"},
+    "bulk-edit": {"action": "pin", "names": ["jam"]},
+    "undo": {"change": "0"},
+    "purge": {"everything": True, "dry_run": True},
+    "recall": {"query": "what is in the cellar"},
+    "chat": {"message": "What is in the cellar?"},
+}
+
+
+def ingested(db: Path, folder: Path) -> str:
+    """Read a session of one question and its answer; the id of its first episode."""
+    said = [
+        ("user", "Where do we keep the amberwax for the violins?"),
+        ("assistant", "The amberwax for the violins is in the green cupboard of the workshop."),
+    ]
+    lines = [
+        {
+            "type": role,
+            "sessionId": "5e5510aa-0000-4000-8000-000000000001",
+            "uuid": f"u{number}",
+            "timestamp": f"2026-05-01T09:0{number}:00.000Z",
+            "cwd": "/home/ann/violins",
+            "message": {"role": role, "content": text},
+        }
+        for number, (role, text) in enumerate(said)
+    ]
+    folder.mkdir()
+    (folder / "5e5510aa-0000-4000-8000-000000000001.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    done = picomem(db, "ingest", str(folder), "--user", "ann", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(picomem(db, "timeline", "--user", "ann", "--json").stdout)["episodes"][0]["id"]
+
+
+def test_a_token_that_may_write_or_erase_and_not_read_is_shown_nothing_of_what_is_stored(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with open_memory(db, user="ann", embedder="none") as memory:
+        memory.remember(f"The {SECRET} is in the cellar, behind the ladder", key="jam", tags=[f"{SECRET}s"])
+        log = memory.sessions()
+        log.create(title=f"About {SECRET}")
+    blind = [f"memory:{scope}" for scope in ("write:user", "write:session", "purge:user")]
+    shown = token(db, "--user", "ann", *(part for scope in blind for part in ("--scope", scope)))
+    with serving(db, "--no-watch") as served:
+        for operation in SERVED:
+            answer = served.post(shown, operation.name, ARGUMENTS.get(operation.name))
+            assert SECRET not in answer.text, operation.name
+            if operation.answer_permissions or operation.read_only:
+                assert answer.status_code in (400, 403), operation.name
+        again = served.post(shown, "remember", {"content": "The jam is behind the ladder in the cellar", "key": "jam"})
+        assert (again.status_code, again.json()["memory"]["content"]) == (
+            200,
+            "The jam is behind the ladder in the cellar",
+        )
+        assert SECRET not in again.text
+
+
+def counts(served: Served, shown: str) -> tuple[Any, ...]:
+    status = served.post(shown, "status").json()
+    page = served.post(shown, "index").json()["page"]
+    index = served.post(shown, "index-status").json()
+    return status["episodes"], status["transcripts"], status["vectors"], "episodes)" in page, index["episodes"]
+
+
+def test_nothing_counts_or_cites_a_withheld_session(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    episode = ingested(db, tmp_path / "transcripts")
+    shown = token(db, "--user", "ann")
+    with serving(db, "--no-watch") as served:
+        assert counts(served, shown)[0] > 0
+        assert served.post(shown, "why", {"id": episode}).json()["transcript"]
+        assert served.post(shown, "withhold", {"session": "5e5510aa"}).status_code == 200
+        assert counts(served, shown) == (0, {}, {}, False, 0)
+        for operation, arguments in (("why", {"id": episode}), ("show", {"episode": episode})):
+            answer = served.post(shown, operation, arguments)
+            assert (answer.status_code, "withheld" in answer.json()["error"]["message"]) == (422, True)
+            assert "5e5510aa" not in answer.text
+        for operation in SERVED:
+            if operation.read_only:
+                arguments = {"recall": {"query": "where is the amberwax"}}.get(operation.name, {})
+                answer = served.post(shown, operation.name, arguments).text
+                assert "amberwax" not in answer.replace("where is the amberwax", ""), operation.name
+                assert "5e5510aa" not in answer, operation.name
+        assert served.post(shown, "withhold", {"session": "5e5510aa", "release": True}).status_code == 200
+        assert counts(served, shown)[0] > 0
