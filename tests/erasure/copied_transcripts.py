@@ -18,15 +18,16 @@ FOLDER = "/home/mia/quincesmugglers"
 class Copy:
     """A file of a conversation: which copy it is, whose message ids it makes, and when its messages were sent."""
 
-    def __init__(self, root: Path, number: int, sent: int = SENT, **header: Any) -> None:
+    def __init__(self, root: Path, number: int, sent: int = SENT, *, ids: int = 0, **header: Any) -> None:
         self.root = root
+        self.ids = ids or number
         self.number = number
         self.sent = sent
         self.header = header
         self.session = f"{number:08}-0000-4000-8000-00000000abcd"
 
     def message_id(self, place: int) -> str:
-        return f"{self.number:08}-{place:04}-4000-8000-000000000000"
+        return f"{self.ids:08}-{place:04}-4000-8000-000000000000"
 
     def iso(self, place: int) -> str:
         return datetime.fromtimestamp(self.sent + place, UTC).isoformat().replace("+00:00", "Z")
@@ -74,7 +75,7 @@ def pi(copy: Copy, said: Sequence[Said]) -> Path:
     records = [
         {
             "type": "message",
-            "id": f"{copy.number:04}{place:04}",
+            "id": f"{copy.ids:04}{place:04}",
             "parentId": None,
             "timestamp": copy.iso(place),
             "message": {"role": role, "content": text},
@@ -86,7 +87,7 @@ def pi(copy: Copy, said: Sequence[Said]) -> Path:
 
 def plain(copy: Copy, said: Sequence[Said]) -> Path:
     records = [
-        {"role": role, "content": text, "timestamp": copy.iso(place), "id": f"m{copy.number}-{place}"}
+        {"role": role, "content": text, "timestamp": copy.iso(place), "id": f"m{copy.ids}-{place}"}
         for place, (role, text) in enumerate(said)
     ]
     return copy.lines(f"plain-{copy.number}.jsonl", *records)

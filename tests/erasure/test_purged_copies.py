@@ -239,3 +239,23 @@ def test_a_sub_agent_of_a_session_that_was_too_old_comes_in(engine: Engine, tmp_
     engine.purge(older_than=30)
     engine.ingest([_codexs_sub_agent(tmp_path, parent)])
     assert _texts(engine) == ["Find out who the walnut smugglers are"]
+
+
+@pytest.mark.parametrize("write", [FORMATS[name] for name in TIMED if name != "picobot"])
+def test_a_file_that_was_begun_anew_under_the_name_of_a_purged_one_is_read(
+    write: Write, engine: Engine, tmp_path: Path, clock
+) -> None:
+    engine.ingest([write(Copy(tmp_path, 1), TALK)])
+    clock.now += 40 * DAY
+    engine.purge(older_than=30)
+    engine.ingest([write(Copy(tmp_path, 1, clock.now // SECOND - 3_600, ids=9), [NEW])])
+    assert _texts(engine) == [NEW[1]]
+
+
+def test_a_copy_that_was_begun_anew_is_read(engine: Engine, tmp_path: Path, clock) -> None:
+    engine.ingest([plain(Copy(tmp_path, 1), TALK)])
+    _purge_every_session(engine)
+    engine.ingest([plain(Copy(tmp_path, 2), TALK)])
+    clock.now += 40 * DAY
+    engine.ingest([plain(Copy(tmp_path, 2, clock.now // SECOND - 3_600, ids=9), [NEW])])
+    assert _texts(engine) == [NEW[1]]

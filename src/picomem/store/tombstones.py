@@ -16,7 +16,7 @@ times, or both. So an episode leaves up to three digests:
 - its moment and its first line, if the words alone do not decide: they are short, or have several lines. An agent's
   remarks are packed together, and a copy may end, or go on differently, within such an episode.
 
-That is about 100 bytes for each digest. A message of fewer bytes whose copy has another time is not recognised, and
+A digest takes about 80 bytes. A message of fewer bytes whose copy has another time is not recognised, and
 neither are the remarks of an agent, if a copy has other times and ends within an episode.
 """
 
@@ -98,8 +98,8 @@ class Tombstones:
         self._key = meta.key(tx)
 
     def put_transcript(self, host: str, session: str, path: str, size: int | None) -> None:
-        """Bury a session, or a file that names none. What makes it larger than `size` may be read; with None nothing
-        may, whatever was said before."""
+        """Bury a session, or a file that names none. If its size is another than `size`, something else stands in it,
+        which may be read; with None nothing may, whatever is said later."""
         sql(self._tx).run(
             "put_tombstone", user=self._scope.user, digest=self._transcript(host, session, path), size=size
         )
@@ -181,7 +181,7 @@ class Tombstones:
         """Return whether a transcript that is so large now may not be read."""
         copy = self._digest("copy", host, session, path)
         tombstones = self._found([self._transcript(host, session, path), copy])
-        return any(buried is None or size <= buried for buried in tombstones.values())
+        return any(buried is None or size == buried for buried in tombstones.values())
 
     def bars_what_is_new(self, host: str, session: str) -> bool:
         """Return whether a session was purged by choice, so that what is said in it later stays out as well."""
