@@ -4,6 +4,9 @@
 - Duplicates: an agent repeats the statements of `data/statement_pairs` to a store that holds them all; an error is
   another memory or another version. Beside them, pairs that look alike and differ; an error is that nothing is
   written.
+- Changes: a person states something, and later what changed it, repeats it, adds to it or stands beside it, mostly in
+  other words. Errors are a change after which the old statement stands alone, a repetition that becomes another memory,
+  and a statement that was replaced or doubted, though the later one left it true.
 - Loops: each statement is in the store, as a memory or as part of a session. It is recalled, and an agent offers the
   result of recall, wrapped in several ways; an error is that anything is written.
 
@@ -19,20 +22,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
-from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
+from benchmarks.gate_lines import FRESH, HELD_OUT, OFFERED, TUNED, Junk, Keep
+from benchmarks.statement_pairs import DIFFERENT, TOLD, TOLD_LATER, Told
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import AnswerView
 from picomem.operations.table import operation
 from picomem.policy.gate import judge
+from picomem.records.kinds import Decision
+from picomem.records.memory import CONTRADICTS
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.terms import is_stop_word
 
-LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH}
+LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH, "offered": OFFERED}
 SOURCES = ("memory", "episode")
 
 
@@ -64,6 +69,8 @@ def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
             again = [getattr(told, "text" if name == "the same words" else name) for told in TOLD]
             rates.append(_rate("duplicates let in", name, [trials.lets_in("memory", text) for text in again]))
         rates.append(_rate("news lost as a duplicate", "alike but different", trials.lost()))
+        progress("changes")
+        rates += trials.changes()
         for source in SOURCES:
             for name, wrapped in _WRAPPINGS.items():
                 progress(f"loops: {source}, {name}")
@@ -130,6 +137,14 @@ class _Trials:
                 refused.append(not _writes(engine, other))
         return refused
 
+    def changes(self) -> list[Rate]:
+        wrong: dict[str, list[bool]] = {relation: [] for relation in _WRONG_CHANGES}
+        for number, pair in enumerate(TOLD_LATER):
+            with self._opened(self._folder / f"later-{number}.db") as engine:
+                effect = _effect(engine, pair.old, pair.new)
+            wrong[pair.relation].append(effect in _WRONG_CHANGES[pair.relation][1])
+        return [_rate("changes", _WRONG_CHANGES[relation][0], errors) for relation, errors in wrong.items()]
+
     @contextmanager
     def _copy(self, source: str) -> Iterator[Engine]:
         path = self._folder / "copy.db"
@@ -141,6 +156,24 @@ class _Trials:
     def _opened(self, path: Path) -> Iterator[Engine]:
         with Runtime(SqliteConnector(path), Settings()) as runtime:
             yield runtime.engine()
+
+
+_WRONG_CHANGES = {
+    "supersede": ("not noticed", {"beside", "repeated"}),
+    "duplicate": ("repetitions taken for news", {"beside", "doubted"}),
+    "refine": ("additions that replace or doubt", {"replaced", "doubted"}),
+    "independent": ("others that replace, doubt or vanish", {"replaced", "doubted", "repeated"}),
+}
+
+
+def _effect(engine: Engine, old: str, new: str) -> str:
+    """What a person's second statement did to their first: it `replaced` it, `doubted` it, `repeated` it, or stands
+    `beside` it."""
+    engine.remember(old)
+    done = engine.remember(new)
+    if done.memory is not None and any(name.startswith(CONTRADICTS) for name in done.memory.related):
+        return "doubted"
+    return {Decision.SUPERSEDE: "replaced", Decision.MERGE: "repeated"}.get(done.decision, "beside")
 
 
 def _writes(engine: Engine, text: str) -> bool:

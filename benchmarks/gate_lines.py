@@ -43,7 +43,7 @@ class Lines(NamedTuple):
 
 
 def read_lines(name: str) -> Lines:
-    """The set of this name: tuned, held_out or fresh."""
+    """The set of this name: tuned, held_out, fresh or offered."""
     rows: dict[str, list[dict[str, Any]]] = {"keep": [], "junk": [], "request": [], "silent": []}
     for row in read_rows(f"gate_lines/{name}"):
         rows[row["label"]].append(row)
@@ -57,4 +57,4 @@ def read_lines(name: str) -> Lines:
     )
 
 
-TUNED, HELD_OUT, FRESH = (read_lines(name) for name in ("tuned", "held_out", "fresh"))
+TUNED, HELD_OUT, FRESH, OFFERED = (read_lines(name) for name in ("tuned", "held_out", "fresh", "offered"))

@@ -123,7 +123,7 @@ def changes(redactor: Redactor, line: str, drawings: int = _BENIGN_DRAWINGS) -> 
 
 def _speed(redactor: Redactor, kind: str, text: str) -> Speed:
     start = time.process_time()
-    findings = len(redactor.redact(text).findings)
+    findings = len(redactor.redact(text).secrets)
     spent = time.process_time() - start
     return Speed(kind, round(len(text.encode("utf-8", "surrogatepass")) / 1e6 / max(spent, 1e-6), 2), findings)
 

@@ -136,10 +136,10 @@ def named_path(text: str) -> Path:
         raise InvalidInput(f"{text} names a home folder that does not exist; write the whole path.") from None
 
 
-def status_of(path: Path) -> os.stat_result | None:
+def status_of(path: Path | str) -> os.stat_result | None:
     """The status of a file or folder, None where there is none. Raises InvalidInput where that cannot be told."""
     try:
-        return path.stat()
+        return os.stat(path)  # noqa: PTH116  # to make a `Path` of a name takes longer than the look
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
@@ -164,7 +164,7 @@ def open_regular(path: Path, *, buffering: int = DEFAULT_BUFFER_SIZE) -> Buffere
     if status is None:
         raise NotFound(f"There is no file {path}.")
     _check_regular(path, status)
-    refuse_open_database(path)
+    _refuse_open_database(path, status)
     try:
         descriptor = os.open(path, _READ)
     except FileNotFoundError:
@@ -225,12 +225,15 @@ def open_database_suffix(path: Path) -> str | None:
     None where it leads to none of them. Raises InvalidInput where that cannot be told.
     """
     status = status_of(path)
-    if status is not None:
-        for database in open_databases():
-            for suffix in _suffixes.get(database, ()):
-                held = status_of(Path(f"{database}{suffix}"))
-                if held is not None and os.path.samestat(status, held):
-                    return suffix
+    return None if status is None else _open_database_suffix(status)
+
+
+def _open_database_suffix(status: os.stat_result) -> str | None:
+    for database in open_databases():
+        for suffix in _suffixes.get(database, ()):
+            held = status_of(f"{database}{suffix}")
+            if held is not None and os.path.samestat(status, held):
+                return suffix
     return None
 
 
@@ -240,7 +243,13 @@ def refuse_open_database(path: Path) -> None:
     POSIX drops all locks of a process on a file when the process closes any descriptor of the file, a
     database's among them; another process could then write in the middle of a transaction.
     """
-    if open_database_suffix(path) is not None:
+    status = status_of(path)
+    if status is not None:
+        _refuse_open_database(path, status)
+
+
+def _refuse_open_database(path: Path, status: os.stat_result) -> None:
+    if _open_database_suffix(status) is not None:
         raise InvalidInput(f"{path} is the memory database that is open; name another file.")
 
 

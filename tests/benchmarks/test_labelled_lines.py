@@ -10,16 +10,20 @@ from benchmarks import gate_lines, secret_shapes, statement_pairs
 from benchmarks.secret_patterns import Shape
 from picomem.policy.refusal import Refusal
 
-SETS = {"tuned": gate_lines.TUNED, "held_out": gate_lines.HELD_OUT, "fresh": gate_lines.FRESH}
+WHOLE_SETS = {"tuned": gate_lines.TUNED, "held_out": gate_lines.HELD_OUT, "fresh": gate_lines.FRESH}
+SETS = WHOLE_SETS | {"offered": gate_lines.OFFERED}  # what agents offer alone: no requests
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_no_line_stands_twice_in_a_set_and_every_label_is_used(name: str) -> None:
-    lines = SETS[name]
-    for labelled in lines:
+def test_no_line_stands_twice_in_a_set(name: str) -> None:
+    for labelled in SETS[name]:
         texts = [line if isinstance(line, str) else line.text for line in labelled]
-        assert texts
         assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("name", WHOLE_SETS)
+def test_every_label_is_used(name: str) -> None:
+    assert all(WHOLE_SETS[name])
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -48,3 +52,8 @@ def test_the_words_of_a_statement_and_its_rewordings_differ() -> None:
     for told in statement_pairs.TOLD:
         assert len(set(told)) == 3
     assert [known for known, other in statement_pairs.DIFFERENT if known == other] == []
+
+
+def test_a_statement_and_what_was_said_of_it_later_differ_and_every_relation_is_there() -> None:
+    assert [pair for pair in statement_pairs.TOLD_LATER if pair.old == pair.new] == []
+    assert {pair.relation for pair in statement_pairs.TOLD_LATER} == {"supersede", "duplicate", "refine", "independent"}

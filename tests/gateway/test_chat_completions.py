@@ -296,3 +296,25 @@ def test_parts_of_text_are_one_message_and_the_models_are_listed(chatting: Serve
     assert kim.models.retrieve("picobot").owned_by == "picomem"
     with pytest.raises(openai.NotFoundError):
         kim.models.retrieve("gpt-4o")
+
+
+@pytest.mark.requirement("X5")
+def test_a_client_that_still_shows_a_purged_conversation_does_not_bring_it_back(
+    chatting: Served, model: ModelServer
+) -> None:
+    client = client_of(chatting, "piotr")
+    said = [user("The walnut smugglers meet behind the old quarry on Tuesdays")]
+    model.steps = ["I noted where the smugglers meet, and their hour.", "The ferry leaves at noon.", "At two."]
+    first = session_of(ask(client, said))
+    with open_engine(chatting.db, user="piotr") as engine:
+        engine.purge(session=first)
+    said += [assistant("I noted where the smugglers meet, and their hour."), user("When does the ferry leave?")]
+    second = session_of(ask(client, said))
+    assert stored(chatting, client, second) == [
+        ("user", "When does the ferry leave?"),
+        ("assistant", "The ferry leaves at noon."),
+    ]
+    said += [assistant("The ferry leaves at noon."), user("And on Sundays, when does it leave?")]
+    assert session_of(ask(client, said)) == second
+    assert [role for role, _ in stored(chatting, client, second)] == ["user", "assistant"] * 2
+    assert "smuggler" not in str(model.asked[-2:])

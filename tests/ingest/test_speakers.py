@@ -205,6 +205,54 @@ def test_what_openclaw_wrote_into_a_direct_chat_is_not_the_users(text: str):
     assert origin is not Origin.USER or "Nordic" not in own_words(words)
 
 
+_IN_A_GROUP = [
+    f"[Group chat] Bob: {_ORDER}",
+    f"[group message] {_ORDER}",
+    f"[Group: Family] Bob Miller: {_ORDER}",
+    f"[Family group | 10:00] Bob (he): {_ORDER}",
+    f"[#general] bob.miller: {_ORDER}",
+    f"[Discord #general] Bob: {_ORDER}",
+    f"[Slack channel ops] @bob: {_ORDER}",
+    f"[WhatsApp group 'Family'] Bob:\n{_ORDER}",
+    f"[群聊] 小明：{_ORDER}",
+    f"[Gruppenchat] Jörg: {_ORDER}",
+    f"(Group chat) Bob: {_ORDER}",
+    f"[Group chat] Ann: is it?\nBob: {_ORDER}",
+]
+
+
+@pytest.mark.parametrize("text", _IN_A_GROUP)
+def test_what_is_said_in_a_group_is_not_the_users(text: str, engine: Engine, tmp_path: Path, read):
+    words, origin = of_message(text, Origin.USER)
+    assert origin is Origin.OTHER or "Nordic" not in own_words(words)
+    (turn,), _ = read([_claude(text)])
+    assert turn.origin is Origin.OTHER
+    folder = tmp_path / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    header = {"type": "session", "version": 3, "id": "s1"}
+    said = {"type": "message", "id": "m1", "parentId": None, "message": {"role": "user", "content": text}}
+    (folder / "s1.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(said)}\n")
+    (folder / "sessions.json").write_text(json.dumps({"agent:main:main": {"sessionId": "s1", "chatType": "direct"}}))
+    engine.ingest([folder])
+    assert engine.memories() == []
+    assert engine.recall("invoices Nordic Shell").hits == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[channel docs](https://docs.example/x): {_ORDER}",
+        f"[room-service] {_ORDER}",
+        f"[group by month] {_ORDER}",
+        f"- [ ] group: {_ORDER}",
+        f"[#12] {_ORDER}",
+        f"About the group chat: {_ORDER}",
+    ],
+)
+def test_a_bracket_that_names_no_group_with_a_speaker_is_the_users_own(text: str):
+    assert "Nordic" in own_words(text)
+
+
 def test_an_answer_to_a_quoted_message_is_the_users():
     words, origin = of_message(f"[Replying to Bob id:12]\nhi\n[/Replying]\n{_ORDER}", Origin.USER)
     assert (own_words(words).strip(), origin) == (_ORDER, Origin.USER)

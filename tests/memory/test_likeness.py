@@ -44,6 +44,13 @@ from picomem.memory.likeness import Relation, compare, exchange_words
         ("4. The staging database listens on 5433", "3. The staging database listens on 5433", Relation.OTHER),
         ("第4条：不要使用分号", "第3条：使用分号", Relation.OTHER),
         ("Rule 3: tests run on port 6432", "Rule 3: tests run on port 5433", Relation.CONTRADICTS),
+        ("Service B calls service A", "Service A calls service B", Relation.NEAR),
+        ("service b calls service a", "service a calls service b", Relation.NEAR),
+        ("Server S mirrors server T", "Server T mirrors server S", Relation.NEAR),
+        ("Plan A costs ten euros a month", "Plan B costs ten euros a month", Relation.NEAR),
+        ("Phase II ends in the last week of May", "Phase I ends in the last week of May", Relation.NEAR),
+        ("We run service A on Tuesdays", "On Tuesdays we run service A", Relation.SAME),
+        ("I use a Mac and PC", "I use a Mac and a PC", Relation.SAME),
         ("The deploy begins at 15:30 on Mondays", "The deploy begins at 14:30 on Mondays", Relation.CONTRADICTS),
     ],
 )

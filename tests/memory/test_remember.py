@@ -10,6 +10,7 @@ from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, InvalidKey, NotFound, Refused
 from picomem.operations.table import operation
+from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
 
 PORT = "The staging database listens on port 5433"
@@ -285,3 +286,25 @@ def test_two_users_of_one_file_do_not_see_each_other(open_engine) -> None:
         bob.history("cat")
     assert bob.remember("Bob's cat is called Tofu", key="cat").decision == "add"
     assert [hit.text for hit in ann.recall("cat").hits] == ["Ann's cat is called Miso"]
+
+
+@pytest.mark.requirement("O2")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Service A calls service B", "Service B calls service A"),
+        ("service s mirrors service t", "service t mirrors service s"),
+        ("Plan A costs ten euros a month", "Plan B costs ten euros a month"),
+        (
+            "Server S keeps its backups in the old Berlin data center",
+            "Server T keeps its backups in the old Berlin data center",
+        ),
+        ("A depends on B in the build graph", "B depends on A in the build graph"),
+        ("Phase I ends in the last week of May", "Phase II ends in the last week of May"),
+    ],
+)
+def test_things_that_are_named_by_a_letter_are_not_taken_for_each_other(one: str, other: str, engine: Engine) -> None:
+    for text in (one, other):
+        assert engine.remember(text).decision is Decision.ADD
+    assert {memory.content for memory in engine.memories()} == {one, other}
+    assert [engine.remember(text).decision for text in (one, other)] == [Decision.MERGE, Decision.MERGE]

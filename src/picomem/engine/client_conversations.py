@@ -15,6 +15,7 @@ from picomem.records.session import Channel, Message, NewMessage, Role, Session
 from picomem.sessions.client_history import Conversation, SaidLine, compact, continuation, lines_of
 from picomem.store import meta, session_rows
 from picomem.store.connector import Transaction
+from picomem.store.tombstones import Tombstones
 from picomem.text.storable import plain
 
 _PREFIX = "completions:"
@@ -29,8 +30,9 @@ def store_new(
     """Store what of a client's conversation is not stored yet; the stored form of the person's message.
 
     `session` names the conversation, or is empty. `answering` are the ids of the messages that are being answered now.
-    An answer in the history that is not stored comes from another program, so its origin is `other`. Raises NotFound
-    for an unknown session.
+    An answer in the history that is not stored comes from another program, so its origin is `other`. A history that
+    begins with a purged conversation is taken from behind it: the client still shows what the store has erased. Raises
+    NotFound for an unknown session.
     """
     log, redact = engine.sessions(), engine._context.redactor()
 
@@ -48,6 +50,8 @@ def store_new(
             candidates = [*alike, *_recent(engine, {known.id for known in alike})]
         conversations = [_conversation(engine, candidate.id, answering) for candidate in candidates]
         place = continuation(said, compared(asked), conversations, is_named=bool(session))
+        if purged := _purged_beginning(tx, engine, history, place.known):
+            return store_new(engine, history[purged:], asked, session, answering)
         meant = place.session
         if place.fork_at:
             meant = log.fork(meant, place.fork_at).id
@@ -58,6 +62,18 @@ def store_new(
             return stored[0]
         new = list(_from_elsewhere(history[place.known :]))
         return log.append(meant, *new, NewMessage(role=Role.USER, content=asked))[-1]
+
+
+def _purged_beginning(tx: Transaction, engine: Engine, history: Sequence[NewMessage], known: int) -> int:
+    """Return behind how many messages of a history its last copy of a purged message stands; 0 if it has none. The
+    first `known` messages are stored."""
+    redact = engine._context.redactor()
+    texts = {
+        place: (redact.redact(plain(message.content)).text, None)
+        for place, message in enumerate(history)
+        if place >= known
+    }
+    return max(Tombstones(tx, engine.scope).words(texts, is_copy=True), default=-1) + 1
 
 
 def _recent(engine: Engine, known: Collection[str]) -> list[Session]:

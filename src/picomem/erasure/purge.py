@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from picomem.clock import Micros
 from picomem.erasure.plan import Choice, Plan, PurgeInventory, plan
 from picomem.erasure.remaining_memories import RemainingMemories, texts_of
 from picomem.errors import Corrupt
@@ -142,8 +143,8 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 def erase(tx: Transaction, writer: Writer, scope: Scope, held: PurgeInventory, chosen: Choice, plan: Plan) -> Erased:
     """Delete what a plan names, in the caller's transaction."""
-    erasing = _Erasing(tx, writer, scope, held, plan, forever=chosen.before is None)
-    return erasing.all()
+    until = writer.now if chosen.before is None else chosen.before
+    return _Erasing(tx, writer, scope, held, plan, until, forever=chosen.before is None).all()
 
 
 @dataclass(slots=True)
@@ -153,6 +154,7 @@ class _Erasing:
     scope: Scope
     held: PurgeInventory
     plan: Plan
+    until: Micros  # what was said up to then in the words of what goes is a copy of it
     forever: bool  # whether what is said in these sessions later stays out as well
     texts: list[str] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
@@ -204,11 +206,14 @@ class _Erasing:
 
     def _episodes(self) -> None:
         """Episodes and the records of their transcripts."""
+        grave = tombstones.Tombstones(self.tx, self.scope)
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
                 done = (*episode.actions.splitlines(), *episode.outcomes.splitlines())
                 self.texts += [episode.preview, episode.summary, episode.key, *done]
+                said = episode.preview or episode.actions
+                grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)
                 episodes.delete(self.tx, self.scope, episode)
                 memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
         for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):
@@ -231,11 +236,14 @@ class _Erasing:
             if stored is not None and stored.title == title_of(loaded.messages):
                 titles[session] = stored.title
         gone: dict[str, list[int]] = {}
+        grave = tombstones.Tombstones(self.tx, self.scope)
+        said_at = {message.id: message.at for message in self.held.messages}
         for message, *_ in session_rows.stored_messages(self.tx, self.scope):
             if (message.session_id, message.seq) in self.plan.messages:
                 gone.setdefault(message.session_id, []).append(message.seq)
                 called = [message.tool_calls] if message.tool_calls != "[]" else []
                 self.texts += [message.content, *called]
+                grave.put_words(message.content, said_at[message.id], self.until, by_choice=self.forever)
                 memories.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
             session_rows.delete_messages(self.tx, self.scope, session, seqs)

@@ -71,7 +71,7 @@ class Maker:
         done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
         came = [self._redactor.redact(line) for line in turn.outcomes]
-        batch.redacted += len(safe.findings) + sum(len(line.findings) for line in (*done, *came))
+        batch.redacted += len(safe.secrets) + sum(len(line.secrets) for line in (*done, *came))
         turn = replace(
             turn,
             text=safe.text,

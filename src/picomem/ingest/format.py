@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
 TOO_LONG = "line too long"
+COPIED_SESSION = "forked from"  # the mark of the session with which a fork begins
 NO_HEADER = "unreadable first line"  # in a format in which this line tells who speaks
 _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
@@ -109,6 +110,16 @@ class State:
     marks: dict[str, str] = field(default_factory=dict)
     branches: Branches = field(default_factory=Branches)
     outside: Origin = Origin.AGENT
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether this session begins with a copy of another one."""
+        return COPIED_SESSION in self.marks
+
+    @property
+    def copied_session(self) -> str:
+        """The session of which this one says that it is a fork, or that it works for it; empty if it names none."""
+        return self.marks.get(COPIED_SESSION) or self.info.parent_session
 
     def to_json(self) -> Record:
         """A JSON object from which `from_json` makes an equal state."""

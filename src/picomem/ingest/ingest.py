@@ -210,14 +210,16 @@ class Ingest:
             self._line(form, line, reading, batch)
             cursor = line.end
             if len(batch.pieces) >= queue.BATCH_PIECES or source.read - since >= queue.BATCH_BYTES:
-                stretch = self._stretch(transcript, source, reading, cursor, 0, batch, source.read - since)
+                read = source.read - since
+                stretch = self._stretch(transcript, source, reading, cursor, 0, batch, read, is_last=False)
                 run.queue.add(stretch)
                 run.queue.store()
                 run.advance(source.read - since)
                 if not stretch.stored:
                     return False  # what became of it is known to the queue
                 batch, since = Batch(), source.read
-        stretch = self._stretch(transcript, source, reading, cursor, look.size, batch, source.read - since)
+        read = source.read - since
+        stretch = self._stretch(transcript, source, reading, cursor, look.size, batch, read, is_last=True)
         stretch.report.passed_over(reading.state.skipped.counts, before)
         too_long = stretch.report.skipped.get(TOO_LONG, 0)
         if too_long:
@@ -254,6 +256,8 @@ class Ingest:
         size: int,
         batch: Batch,
         read: int,
+        *,
+        is_last: bool,
     ) -> Stretch:
         """A stretch as it is to be stored: the pieces, what was asked for in them, and the cursor."""
         fingerprint = print_of(source, cursor)
@@ -269,7 +273,7 @@ class Ingest:
             abandoned=json.dumps(reading.state.branches.abandoned()),
             skipped=json.dumps(reading.state.skipped.counts),
         )
-        return Stretch(transcript, reading, after, batch, Report(bytes=read))
+        return Stretch(transcript, reading, after, batch, Report(bytes=read), is_last)
 
     def _described(self, transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Piece]) -> Transcript:
         """The record with what the transcript says of itself by now."""
@@ -327,13 +331,16 @@ class Ingest:
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)
-            stretch = self._stretch(document, RecordFile(path), reading, 0, 0, batch, 0)
+            stretch = self._stretch(document, RecordFile(path), reading, 0, 0, batch, 0, is_last=True)
             stretch.report.passed_over(skipped.counts, {})
             run.queue.add(stretch)
             run.queue.store()  # the same session may come once more
             if not stretch.stored:
                 return  # what became of it is known to the queue
-            known[session] = reading.transcript
+            if reading.is_copy:
+                known.pop(session, None)
+            else:
+                known[session] = reading.transcript
         with self._connector.write(self._scope) as tx:
             for stored in known.values():
                 # A session that is in the document no longer was read as well: it is told by being there no more.

@@ -44,6 +44,7 @@ class ResumedTranscript:
     owners: set[str] = field(default_factory=set)
     unchanged: bool = False
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
+    is_copy: bool = False  # all of it was purged: its record is gone as well
 
     def stored(self) -> str:
         """The state that `Resumer.resume` needs to continue. (ASCII: it may quote half of a surrogate pair.)"""

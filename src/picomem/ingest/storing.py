@@ -23,7 +23,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.episode_packing import PieceDecision, decide_piece, episode_of
+from picomem.ingest.episode_packing import Piece, PieceDecision, decide_piece, episode_of
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.ingest.send_policies import HostPolicies
@@ -73,7 +73,7 @@ class StretchOutcome(Enum):
 class Stretch:
     """A stretch of a transcript, ready to be stored, and the transcript's record as it is `after` it.
 
-    `report` is what is to be told of it when it is stored; `stored` says that it is.
+    `report` is what is to be told of it when it is stored; `stored` says that it is. `is_last`: it ends the transcript.
     """
 
     found: FoundTranscript
@@ -81,6 +81,7 @@ class Stretch:
     after: Transcript
     batch: Batch
     report: Report
+    is_last: bool
     stored: bool = False
 
 
@@ -163,7 +164,10 @@ class Writing:
         self._check_not_overtaken(tx, reading, after)
         tombstones = Tombstones(tx, self._scope)
         unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
-        purged = tombstones.episodes(unknown)
+        purged = _purged(tombstones, reading, batch, unknown)
+        if _works_for_purged(tombstones, reading):
+            purged = set(unknown)
+            tombstones.put_transcript(after.host, after.session, after.path, None)  # it may have sub-agents as well
         reading.buried |= bool(purged)  # a fork or a copy of a purged session: its title tells of that one
         if purged or tombstones.bars_title(after.title):
             reading.state.info = replace(reading.state.info, title="")
@@ -176,6 +180,12 @@ class Writing:
             reading.owners |= owners
             after = replace(after, state=reading.stored())
             episodes.put_transcript(tx, self._scope, after)
+        is_done = reading.buried and stretch.is_last and not reading.owners
+        if is_done and not episodes.has_episodes(tx, self._scope, after.id):
+            # Nothing in it is new. Its record would tell the folder, and so the project, of what was purged.
+            episodes.purge_transcript(tx, self._scope, after.id)
+            tombstones.put_copy(after.host, after.session, after.path, reading.look.size)
+            reading.is_copy = True
         report.turns += batch.turns
         report.redacted += batch.redacted
         return after
@@ -230,7 +240,7 @@ class Writing:
                 if old.transcript_id != transcript.id and not gone(old.transcript_id):
                     owners.add(old.transcript_id)
                 continue
-            if old is None and tombstones.episodes([fresh.identity]):
+            if old is None and (tombstones.episodes([fresh.identity]) or tombstones.words({name: _said(piece)})):
                 report.passed_over({"purged": 1}, {})
                 continue
             if old is None:
@@ -294,6 +304,25 @@ class Writing:
             report.run = report.run or new_id()
             for decision in self._propose(tx, asked, report.run):
                 report.decisions[decision] = report.decisions.get(decision, 0) + 1
+
+
+def _purged(tombstones: Tombstones, reading: ResumedTranscript, batch: Batch, unknown: Collection[str]) -> set[str]:
+    """Return which of the identities that no row has are of purged turns, or of copies of them."""
+    purged = tombstones.episodes(unknown)
+    said = {name: _said(piece) for name, piece in batch.pieces.items() if name in unknown and name not in purged}
+    source = reading.state.copied_session
+    is_copy = bool(source) and tombstones.touches(reading.transcript.host, source, "")
+    return purged | tombstones.words(said, is_copy=is_copy)
+
+
+def _works_for_purged(tombstones: Tombstones, reading: ResumedTranscript) -> bool:
+    """Return whether a transcript is of a sub-agent of a session that a person chose to purge."""
+    parent = reading.state.info.parent_session
+    return bool(parent) and not reading.state.is_fork and tombstones.bars_what_is_new(reading.transcript.host, parent)
+
+
+def _said(piece: Piece) -> tuple[str, Micros | None]:
+    return piece.meaning, piece.started_at
 
 
 def _successor(old: Episode, fresh: Episode) -> Episode:

@@ -41,6 +41,10 @@ _ITEM = re.compile(
 )
 
 
+_LETTER = re.compile(r"[b-hj-z]|i{2,3}|iv|vi{1,3}|ix")
+_CAPITAL_A = re.compile(r"[^\W_],?[ \t]+A\b(?!['’])")  # not at the beginning of a sentence, where it may be the article
+
+_MOST_LETTERS = 50
 _KEPT = 512  # texts, of which each is compared with many others
 
 
@@ -70,14 +74,18 @@ def compare(new: str, known: str) -> Likeness:
     new_words, known_words = words(new), words(known)
     if new_words == known_words:
         return Likeness(Relation.SAME, 1.0)
+    # Then “a” and “i” may be names as well.
+    lettered = bool(_letter_names(new) or _letter_names(known))
     new_terms, known_terms = _terms(new), _terms(known)
+    if lettered:
+        new_terms, known_terms = new_terms | _letters(new_words), known_terms | _letters(known_words)
     union = new_terms | known_terms
     share = len(new_terms & known_terms) / len(union) if union else 0.0
     if are_separate_items(new, known):
         return Likeness(Relation.OTHER, share)
     if _contradicts(new_words, known_words):
         return Likeness(Relation.CONTRADICTS, share)
-    if share >= SAME and _says_in_order(new_words, known_words):
+    if share >= SAME and _says_in_order(new_words, known_words, lettered=lettered):
         return Likeness(Relation.SAME, share)
     if _negated(new_words) == _negated(known_words) and _is_over(new) == _is_over(known):
         if known_terms and known_terms < new_terms and len(known_terms) >= 3:
@@ -123,6 +131,16 @@ def exchange_words(one: str, other: str) -> bool:
     return len(dict(put)) == len(put) and all((after, before) in put for before, after in put)
 
 
+def differ_in_letters(one: str, other: str) -> bool:
+    """Return whether two texts name things by other letters or Roman numerals: "server S …" and "server T …"."""
+    return _letter_names(one) != _letter_names(other)
+
+
+def _letter_names(text: str) -> list[str]:
+    named = [word for word in words(text) if _LETTER.fullmatch(word)]
+    return sorted([*named, *("a" for _ in _CAPITAL_A.finditer(text))])
+
+
 def _without_clitics(text: str) -> list[str]:
     return [word.removesuffix("'s").removesuffix("’s") for word in words(text)]
 
@@ -131,11 +149,19 @@ def _contradicts(new: Sequence[str], known: Sequence[str]) -> bool:
     return _toggles_negation(new, known) or _turns_around(new, known) or _replaces_value(new, known)
 
 
-def _says_in_order(new: Sequence[str], known: Sequence[str]) -> bool:
+def _letters(text: Sequence[str]) -> frozenset[str]:
+    """The single letters among words, each as often as it occurs: one "a" may be a name and another the article."""
+    letters = [word for word in text if len(word) == 1 and is_stop_word(word)]
+    return frozenset(
+        f"{letter} {letters[:place].count(letter)}" for place, letter in enumerate(letters[:_MOST_LETTERS])
+    )
+
+
+def _says_in_order(new: Sequence[str], known: Sequence[str], *, lettered: bool) -> bool:
     """Return whether two texts of the same words say the same: in one order, with one part moved ("on Tuesdays we
     deploy"), or turned round by the passive ("is owned by Elena"). Words that changed places ("Omar owns staging and
     Dana production", "from Paris to Berlin", "Elena is owned by") are news."""
-    one, other = _stems(new), _stems(known)
+    one, other = _stems(new, lettered=lettered), _stems(known, lettered=lettered)
     both = set(one) & set(other)
     one, other = [stem for stem in one if stem in both], [stem for stem in other if stem in both]
     if ("by" in new) != ("by" in known):
@@ -154,8 +180,9 @@ def _line(stems: list[str]) -> str:
     return "".join(f"\0{stem}\0" for stem in stems)
 
 
-def _stems(text: Sequence[str]) -> list[str]:
-    return [" ".join(terms(word)) or word for word in text if not is_stop_word(word)]
+def _stems(text: Sequence[str], *, lettered: bool) -> list[str]:
+    """The stems of the words that say something; with `lettered` a single letter does."""
+    return [" ".join(terms(word)) or word for word in text if not is_stop_word(word) or (lettered and len(word) == 1)]
 
 
 def _led(text: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,8 @@
 A small classifier estimates the probability of each (docs/classifiers.md). A wrong replacement is worse than a doubt,
 so a statement is replaced only if that is very likely right; if it is merely likely, both stay, linked. Two
 statements that differ in one value (“Marta signs off …” and “Martin signs off …”) are never the same one, however
-close the values are in meaning. Nor are two in which words exchange their places (“Ann reports to Bob”).
+close the values are in meaning. Nor are two that name things by other letters (“server S”, “server T”), or in which
+words exchange their places (“Ann reports to Bob”).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from picomem.light_dataclass import dataclass
-from picomem.memory.likeness import exchange_words
+from picomem.memory.likeness import differ_in_letters, exchange_words
 from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair
 from picomem.models.classifier import load
 
@@ -43,7 +44,7 @@ def judge_pair(old: str, new: str) -> JudgedRelation:
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
-    are_apart = differ_in_a_value(observed) or exchange_words(old, new)
+    are_apart = differ_in_a_value(observed) or differ_in_letters(old, new) or exchange_words(old, new)
     duplicates = 0.0 if are_apart else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)

@@ -25,7 +25,7 @@ from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, decide_at_path, may_change
-from picomem.memory.likeness import Relation, compare
+from picomem.memory.likeness import Relation, compare, differ_in_letters, exchange_words
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
@@ -142,6 +142,10 @@ class Writer:
         relation = compare(offer.content, memory.content).relation
         if relation in (Relation.SAME, Relation.CONTAINED):
             return False
+        if relation is not Relation.CONTRADICTS and (
+            exchange_words(offer.content, memory.content) or differ_in_letters(offer.content, memory.content)
+        ):
+            return True
         return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:

@@ -51,6 +51,17 @@ CHANNELS = (
 _ENVELOPE = late_pattern(
     rf"(?im)^[ \t]*\[(?:{CHANNELS})\b(?=[^\]\n]{{0,300}}(?:\d{{4}}-\d\d-\d\d|\bid:|\+\d|@g\.us))[^\]\n]{{0,300}}\]"
 )
+# What is said in a group: `[Group chat] Bob: …`, `[Discord #general] Bob: …`. Only a speaker behind the bracket tells
+# it from a bracket of the person's own, unless the bracket itself says that it is a group's message.
+_GROUP_MESSAGE = (
+    r"group[ _-]?(?:chat|message|msg|conversation|thread)|群聊|群组|群組|群消息|グループ|gruppen(?:chat|nachricht)|"
+    r"chat de grup[op]|discussion de groupe"
+)
+_IN_A_GROUP = late_pattern(
+    rf"(?im)^[ \t]*(?:[\[(](?:{_GROUP_MESSAGE})\b[^\])\n]{{0,200}}[\])]|"
+    rf"\[(?=[^\]\n]{{0,200}}(?:\b(?:group|channel|room|guild|community|broadcast|{CHANNELS})\b|#[^\W\d]))"
+    r"[^\]\n]{1,200}\][ \t]*@?[^\W\d_][^:：\n\[\]{}<>]{0,60}[:：](?=\s|[^\W\d_a-zA-Z])(?<!\bhttps:)(?<!\bhttp:))"
+)
 _REPLY = late_pattern(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
 _ONE_LINE = late_pattern(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
 _OUTPUT = late_pattern(
@@ -65,7 +76,7 @@ def written_by_hosts(text: str) -> list[Span]:
     spans = [match.span() for match in _ONE_LINE.finditer(text)]
     if "[" in text and (reply := _REPLY.search(text)):
         spans.append(reply.span())
-    for pattern in (_TO_THE_END, _ENVELOPE):
+    for pattern in (_TO_THE_END, _ENVELOPE, _IN_A_GROUP):
         if match := pattern.search(text):
             spans.append((match.start(), len(text)))
     return spans

@@ -148,6 +148,34 @@ _SENT_LATELY = late_pattern(
     r"messaged|emailed|"
     r"commented|posted|wrote(?: this| back)?)\W*$"
 )
+_NOT_A_SENDER = (
+    r"(?!(?:me|us|my|our|now|here|there|today|yesterday|tomorrow|then|scratch|time|above|below|this|that)\b)"
+)
+_CHANNEL = (
+    r"(?:linkedin|slack|discord|telegram|whatsapp|signal|teams|e-?mail|sms|twitter|facebook|instagram|zoom|phone)"
+)
+_SENDER = late_pattern(
+    # "FYI from Bob: …", "[Voicemail from Bob]", "Bob via LinkedIn: …"
+    r"(?i)^\W*(?:fyi|msg|message|sms|text|voice ?(?:mail|message)|e-?mail|dm|reminder|request|update|nachricht)\s"
+    rf"(?:from|by|von)\s{_NOT_A_SENDER}[^\n:：\]]{{1,60}}(?:[:：](?=\s)|\][ \t]*$)|"
+    rf"^\W*forwarded (?:from|by)\s{_NOT_A_SENDER}[^\n:：.!?]{{1,60}}$|"
+    rf"^\W*(?!(?:i|we)\b)[^\W\d_][^\n:：.!?]{{0,60}}\s(?:via|on|over)\s{_CHANNEL}[ \t]*[:：](?=\s|$)|"
+    # "Bob (@bob) · 3h", "Bob <bob@x.example>"
+    r"^[ \t]*[^\n@]{1,40}\(?@[\w.]{1,40}\)?[ \t]*[·•—-][ \t]*(?:\d{1,2}\s?[smhdw]\b|\w{3} \d{1,2})[^\n]{0,20}$|"
+    r"^[ \t]*[^\n<>‹›@]{1,60}[<‹][^\s<>‹›@]{1,80}@[^\s<>‹›]{1,80}[>›][ \t]*$|"
+    # "@bob commented on this pull request."
+    r"^[ \t]*@[\w.-]{1,40} (?:commented|replied|reviewed|wrote|posted|mentioned you)\b[^\n:]{0,60}$"
+)
+_ROLE = late_pattern(  # of a model's prompt, or of a talk with one
+    r"^[ \t]*(?:(?:SYSTEM|HUMAN|Human|ASSISTANT|Assistant)(?: PROMPT| MESSAGE)?[ \t]*:(?=\s|$)|"
+    r"#{1,4}[ \t]*(?i:system|assistant|human)(?i: prompt| message)?[ \t]*:?[ \t]*$)"
+)
+_DAY_ALONE = late_pattern(
+    r"(?i)^[ \t]*(?:(?:mon|tue|wed|thu|fri|sat|sun)\w*,? )?(?:[a-z]{3,9}\.? \d{1,2},? \d{4}|"
+    r"\d{1,2}\.? [a-z]{3,9}\.? \d{4}|"
+    r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(?:,? (?:at )?\d{1,2}[:.]\d\d(?:\s?[ap]m)?)?[ \t]*$"
+)
+_FULL_NAME = late_pattern(r"^[ \t]*[A-Z\u00c0-\u017f][\w'’-]{1,30} [A-Z\u00c0-\u017f][\w.'’-]{1,30}[ \t]*$")
 _PROMPT = late_pattern(
     r"^[ \t]*(?:\$|➜|[\w.-]{1,40}@[\w.-]{1,60}:\S{0,80}[$#]|(?:PS )?[A-Z]:\\[^>\n]{0,80}>|>>>|In \[\d{1,4}\]:)[ \t]+\S"
 )
@@ -229,6 +257,8 @@ _CHAT_HEADER = late_pattern(
     rf"^[ \t]*{_NAME}(?:[ \t]+APP)?,?[ \t]*[-–—|•·]?[ \t]*[\[(]?(?i:{_DATE}){_TIME}[\])]?[ \t]*[:：]?[ \t]*$|"
     rf"^[ \t]*@?[a-z][\w.-]{{1,30}}(?:[ \t]+[-–—•·][ \t]*|[ \t]+)(?i:{_DATE})\d{{1,2}}[:.]\d\d\s?(?i:[ap]\.?m\.?)[ "
     rf"\t]*$|"
+    rf"^[ \t]*@?[a-z][\w.-]{{1,30}}[ \t]+[—–][ \t]+(?i:today|yesterday|[\d./-]{{5,10}})(?i: at)?[ \t,]+{_TIME}[ \t]*$|"
+    rf"^[ \t]*[^\W\d_][\w .'’-]{{0,40}},[ \t]*\[[^\]\n]{{0,30}}{_TIME}\][ \t]*[:：]?[ \t]*$|"
     rf"^[ \t]*[\[(](?i:{_DATE}){_TIME}[\])][ \t]+@?[^\W\d_][\w.'’-]{{0,30}}(?: [A-Z][\w.'’-]{{0,30}})?[ \t]*$"
 )
 
@@ -389,6 +419,10 @@ def _chat(lines: list[_IntroductionLine], position: int) -> Span | None:
         if 1 < len(set(speakers)) < len(speakers):  # a list of names and values names each once
             return line.start, lines[last].end
     following = lines[position + 1].text if position + 1 < len(lines) else ""
+    if _ROLE.match(head):
+        return line.start, lines[-1].end
+    if _FULL_NAME.match(head) and _DAY_ALONE.match(following[:_LONGEST_LINE]):
+        return line.start, lines[-1].end
     if following.strip() and _CHAT_HEADER.match(head) and not _CHAT_HEADER.match(following[:_LONGEST_LINE]):
         return line.start, lines[-1].end
     return None
@@ -439,8 +473,11 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         before = head[: match.start()]
         if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
             return _Introduction(match.end(), machine=_is_of_machine(before))
+    if sender := _SENDER.match(head):
+        return _Introduction(sender.end())
+    announces = "follow" in head.lower()  # else there is nothing to search for with the slowest pattern
     for pattern in _INTRODUCTIONS:
-        match = pattern.search(head)
+        match = pattern.search(head) if announces or pattern is not _FOLLOWS else None
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
     if len(line) > _LONGEST_LINE:

@@ -19,9 +19,9 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
@@ -52,7 +52,7 @@ class SecretFinding(NamedTuple):
     @property
     def mark(self) -> str:
         """The placeholder that replaces it."""
-        return f"[redacted:{self.rule}:{self.fingerprint}]"
+        return _mark(self.rule, self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,13 @@ class Redacted:
     """A text without its secrets, and what was taken out of it, in order."""
 
     text: str
-    findings: tuple[SecretFinding, ...]
+    secrets: tuple[tuple[str, int, int, str], ...]
+    """The fields of each finding: plain tuples, of which a hostile text has hundreds of thousands."""
+
+    @property
+    def findings(self) -> tuple[SecretFinding, ...]:
+        """What was taken out."""
+        return tuple(map(SecretFinding._make, self.secrets))
 
 
 class Redactor:
@@ -78,37 +84,43 @@ class Redactor:
         secrets, readings = self._find(text) if text else ([], {})
         if not secrets:
             return Redacted(text, ())
-        pieces: list[str] = []
-        findings: list[SecretFinding] = []
         fingerprints: dict[str, str] = {}
+        fingerprint_of = self._fingerprint_of
+        pieces: list[str] = []
+        taken: list[tuple[str, int, int, str]] = []
         last = 0
         for start, end, rule in secrets:
             secret = readings.get(start) or text[start:end]
             fingerprint = fingerprints.get(secret)
             if fingerprint is None:
-                fingerprint = fingerprints[secret] = self._fingerprint(secret)
-            finding = SecretFinding(rule, start, end, fingerprint)
-            findings.append(finding)
-            pieces += (text[last:start], finding.mark)
+                fingerprint = fingerprints[secret] = fingerprint_of(secret)
+            pieces.append(text[last:start])
+            pieces.append(_mark(rule, fingerprint))
+            taken.append((rule, start, end, fingerprint))
             last = end
-        return Redacted("".join((*pieces, text[last:])), tuple(findings))
-
-    def _fingerprint(self, secret: str) -> str:
-        """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
-        inner, outer = self._keyed
-        inner, outer = inner.copy(), outer.copy()
-        inner.update(secret.encode("utf-8", "surrogatepass"))
-        outer.update(inner.digest())
-        return outer.hexdigest()[:8]
+        pieces.append(text[last:])
+        return Redacted("".join(pieces), tuple(taken))
 
     @functools.cached_property
-    def _keyed(self) -> tuple[Any, Any]:
-        """The two hashes of HMAC after its key: `hmac` would begin both anew for each secret, which takes five times as
-        long as to copy them."""
+    def _fingerprint_of(self) -> Callable[[str], str]:
+        """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back.
+
+        `hmac` would begin both hashes of the key anew for each secret, which takes five times as long as to copy them.
+        """
         from hashlib import sha256  # loads OpenSSL, which most texts do not need
 
         block = (sha256(self._key).digest() if len(self._key) > _BLOCK else self._key).ljust(_BLOCK, b"\0")
-        return sha256(bytes(byte ^ 0x36 for byte in block)), sha256(bytes(byte ^ 0x5C for byte in block))
+        copy_inner = sha256(bytes(byte ^ 0x36 for byte in block)).copy
+        copy_outer = sha256(bytes(byte ^ 0x5C for byte in block)).copy
+
+        def fingerprint_of(secret: str) -> str:
+            inner = copy_inner()
+            inner.update(secret.encode("utf-8", "surrogatepass"))
+            outer = copy_outer()
+            outer.update(inner.digest())
+            return outer.hexdigest()[:8]
+
+        return fingerprint_of
 
     def _find(self, text: str) -> tuple[list[tuple[int, int, str]], dict[int, str]]:
         """Non-overlapping (start, end, rule), in order; and by its start each secret that does not read as written."""
@@ -188,10 +200,15 @@ class Redactor:
                         break
                     if (secret := text[start:end]) not in known and _echoes(secret):
                         fresh.setdefault(secret, rule)
-                waiting += _between([(start, end) for start, end, _ in placed], low, high)
+                waiting += _between(placed, low, high)
             known |= fresh
             quiet, waiting = _echo(text, quiet, fresh, findings)
         return findings
+
+
+def _mark(rule: str, fingerprint: str) -> str:
+    """The placeholder that replaces a secret."""
+    return f"[redacted:{rule}:{fingerprint}]"
 
 
 def check_ids(scope: Scope, actor: str = "") -> Scope:
@@ -247,10 +264,10 @@ def _echoes(secret: str) -> bool:
     return len(secret) >= _ECHO_MIN and any(c.isdigit() for c in secret)
 
 
-def _between(spans: list[Span], low: int, high: int) -> list[Span]:
+def _between(spans: Sequence[Span | tuple[int, int, str]], low: int, high: int) -> list[Span]:
     """The rest of low..high without the spans, which are in order."""
-    edges = [low, *(edge for span in spans for edge in span), high]
-    return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+    gaps = zip([low, *[span[1] for span in spans]], [*[span[0] for span in spans], high], strict=True)
+    return [gap for gap in gaps if gap[0] < gap[1]]
 
 
 def _merged(hits: list[tuple[int, int, int]], low: int) -> list[tuple[int, int, str]]:

@@ -69,6 +69,11 @@ _HASH_OR_REFERENCE = (
     r"|\$(?:2[aby]|argon2\w*|\d)\$"
     r"|!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref|env|file|fd|ext)[:/+]"
 )
+# Letters and two digits, neither repetitive nor the name of an algorithm: most passwords that were drawn.
+_CLEARLY_DRAWN = (
+    r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])(?!(?i:sha|md|base|bc|argon|pbk|scr|utf|aes|rsa|[hr]s))"
+    r"([A-Za-z0-9])(?i:(?!\1))([A-Za-z0-9])(?i:(?!\1|\2))[A-Za-z0-9]{4,}"
+)
 _IDENTIFIER = r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[.?!]?"
 _CJK = "[\u2e80-\uffef]"
 _LINE_ENDS = r"(?:\\+[nr]|\s)+$"
@@ -172,9 +177,17 @@ def _is_repetitive(value: str) -> bool:
 
 
 def _is_template(value: str) -> bool:
-    if value.isalnum() or not (_regex(_TEMPLATE_SIGN).search(value) or "..." in value or value.startswith("__")):
-        return "REDACTED" in value or "xxxxx" in value.lower()
+    if (
+        value.isalnum()
+        or (value.isidentifier() and not value.startswith("__"))
+        or not (_regex(_TEMPLATE_SIGN).search(value) or "..." in value or value.startswith("__"))
+    ):
+        return _is_masked(value)
     return _regex(_TEMPLATE).search(value) is not None
+
+
+def _is_masked(value: str) -> bool:
+    return "xxxxx" in value.lower() or "REDACTED" in value
 
 
 def _is_random(value: str) -> bool:
@@ -397,6 +410,8 @@ def _head(head: str, ahead: str) -> str:
 
 def _is_plain_password(value: str) -> bool:
     """Letters with a digit: what `_is_worth` lets pass as a password whatever stands around it."""
+    if _regex(_CLEARLY_DRAWN).fullmatch(value):
+        return not _is_masked(value)
     return (
         len(value) >= 6
         and value.isalnum()

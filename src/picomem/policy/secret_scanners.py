@@ -25,6 +25,10 @@ _NEAR = 100  # characters: more than a check reads before or behind a short matc
 _AUTOMATON_BYTES = 32_000_000  # the most that RE2 keeps of a pattern's states; beyond, RE2 rebuilds them
 _RUN = rf"[\w.\\%-]{{{LONG_RUN},}}"  # with the signs of an escape before it
 _SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
+_LONG = 200_000  # characters: a longer text holds most literals by chance, so its rules are searched for together
+_SAMPLE = 32_000  # bytes of such a text that show which rules match often
+_GROUPS = 32  # regexes of several rules that are kept
+_TOGETHER = 8  # rules: of more, RE2 may need more states than it has room for
 
 
 class Scanner(Protocol):
@@ -125,6 +129,7 @@ class LinearScanner:
         self._set.Compile()
         self._finders: dict[str, Any] = {}
         self._compiled: dict[str, tuple[Any, dict[str | int, int]]] = {}
+        self._finder_of_any = functools.lru_cache(_GROUPS)(self._compile_finder_of_any)
 
     def scan(self, text: str) -> list[tuple[int, int, int]]:
         view = self.view(text)
@@ -134,14 +139,29 @@ class LinearScanner:
 
     def is_quiet(self, lines: str) -> bool:
         view = self.view(lines)
-        rules = [RULES[rank] for rank in self._gated(view)]
         # What begins or ends with its text must do so with its line.
-        return not any(self.finder("(?m)" + (rule.within or rule.pattern)).search(view.data) for rule in rules)
+        return not any(self.finder("(?m)" + _region(rank)).search(view.data) for rank in self._gated(view))
 
     def _gated(self, view: _Utf8View) -> list[int]:
         """The ranks of the rules whose literal stands in the text."""
         ranks = {rank for gate in self._set.Match(view.data) or () for rank in self._ranks[gate]}
-        return sorted((*ranks, *self._ungated) if len(view.text) >= LONG_RUN else ranks)
+        if len(view.text) >= LONG_RUN:
+            ranks.update(self._ungated)
+        return sorted(ranks if len(view.text) < _LONG else self._matching(view, ranks))
+
+    def _matching(self, view: _Utf8View, ranks: set[int]) -> Iterator[int]:
+        """The rules of a long text, without those of which one search for several says that none of them matches."""
+        sample = view.data[:_SAMPLE]
+        silent: list[int] = []
+        for rank in ranks:
+            if self.finder(_region(rank)).search(sample):
+                yield rank
+            else:
+                silent.append(rank)
+        for low in range(0, len(silent), _TOGETHER):
+            together = silent[low : low + _TOGETHER]
+            if self._finder_of_any(tuple(together)).search(view.data):
+                yield from together
 
     def view(self, text: str) -> _Utf8View:
         return _Utf8View(text, self)
@@ -150,11 +170,19 @@ class LinearScanner:
         """The regex without its groups, which RE2 finds several times as fast."""
         finder = self._finders.get(pattern)
         if finder is None:
-            options = self._re2.Options()
-            options.never_capture = True
-            options.max_mem = _AUTOMATON_BYTES
-            finder = self._finders[pattern] = self._re2.compile(pattern, options)
+            finder = self._finders[pattern] = self._compile_finder(pattern)
         return finder
+
+    def _compile_finder(self, pattern: str) -> Any:
+        options = self._re2.Options()
+        options.never_capture = True
+        options.max_mem = _AUTOMATON_BYTES
+        return self._re2.compile(pattern, options)
+
+    def _compile_finder_of_any(self, ranks: tuple[int, ...]) -> Any:
+        """One regex that matches where that of any of the rules does."""
+        patterns = (re.sub(r"\(\?P<\w+>", "(?:", _region(rank)) for rank in ranks)
+        return self._compile_finder("|".join(f"(?:{pattern})" for pattern in patterns))
 
     def compiled(self, pattern: str) -> tuple[Any, dict[str | int, int]]:
         """The regex and its groups' names; RE2 works the names out anew whenever it is asked."""
@@ -335,6 +363,11 @@ def _ranks_by_gate() -> dict[str, tuple[int, ...]]:
 
 def _ungated_ranks() -> tuple[int, ...]:
     return tuple(rank for rank, rule in enumerate(RULES) if not rule.gates)
+
+
+def _region(rank: int) -> str:
+    """The pattern without which a rule finds nothing."""
+    return RULES[rank].within or RULES[rank].pattern
 
 
 def _long_runs(text: str) -> list[Span]:

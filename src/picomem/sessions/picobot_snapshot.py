@@ -89,7 +89,10 @@ def take_over(
             if Tombstones(tx, one.session.scope).touches("picobot", one.session.id, ""):
                 skipped["purged session"] += 1
                 continue
-            added = _store(tx, one)
+            said = _without_copies(tx, one, skipped)
+            if one.said and not said:
+                continue
+            added = _store(tx, replace(one, said=said))
             new += added is not None and added[0]
             messages += added[1] if added else 0
             differing += [] if added else [one.session.id]
@@ -98,7 +101,7 @@ def take_over(
         sessions=new,
         messages=messages,
         differing=tuple(differing),
-        skipped=dict(sorted(skipped.items())),
+        skipped={reason: count for reason, count in sorted(skipped.items()) if count},
         moved_to=str(_moved(path)) if move else "",
     )
 
@@ -147,6 +150,15 @@ def _store(tx: Transaction, snapshot: _SessionSnapshot) -> tuple[bool, int] | No
     for message in news:
         session_rows.insert_message(tx, scope, message)
     return known is None, len(news)
+
+
+def _without_copies(tx: Transaction, snapshot: _SessionSnapshot, skipped: Counter[str]) -> tuple[NewMessage, ...]:
+    """The messages of a session without copies of purged ones. Their time is that of the session's last activity."""
+    at = snapshot.session.last_active_at
+    said = {place: (message.content, at) for place, message in enumerate(snapshot.said)}
+    copies = Tombstones(tx, snapshot.session.scope).words(said)
+    skipped["purged message"] += len(copies)
+    return tuple(message for place, message in enumerate(snapshot.said) if place not in copies)
 
 
 def _same(message: Message, said: NewMessage) -> bool:

@@ -143,6 +143,11 @@ def retitle_transcript(tx: Transaction, scope: Scope, transcript: Transcript) ->
     sql(tx).run("retitle_transcript", user=scope.user, id=transcript.id, title=transcript.title)
 
 
+def has_episodes(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
+    """Return whether a transcript has an episode."""
+    return sql(tx).one("an_episode_of_transcript", user=scope.user, transcript=transcript_id) is not None
+
+
 def purge_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> None:
     """Delete the record of a transcript."""
     sql(tx).run("purge_transcript", user=scope.user, id=transcript_id)

@@ -431,8 +431,13 @@ class SqliteConnector:
             raise errors.StoreError(f"{self.path} was closed; open it again.")
 
     def _refuse_moved(self) -> None:
-        if self._files is not None:
+        if self._files is None:
+            return
+        try:
             self._files.check()
+        except errors.FilesMoved:
+            self._refuse_closed()  # the log of a store that another thread has just closed is gone, and rightly
+            raise
 
     def _note_identity(self, *, new: bool = False) -> None:
         """Note by what the store is known again. A new one stands in the log alone until that is merged."""

@@ -1,16 +1,33 @@
 """Tombstones: digests of purged entries, which must not come back. Every call takes a scope.
 
-A tombstone is a digest of the identity of a session, a file or a turn, under a key that only this database has. The
-digests alone reveal nothing; anyone who has the database has the key too, and can test whether a name that they know
-was purged.
+A tombstone is a digest of the identity of a session, a file or a turn, or of words, under a key that only this database
+has. The digests alone reveal nothing; anyone who has the database has the key too, and can test whether a name, or a
+text, that they know was purged.
+
+A copy of a conversation (a fork, a resumed session, a file under another name) may give its messages new ids, new
+times, or both. So an episode leaves up to three digests:
+
+- its identity, which a copy shares if the host's ids are unique in the world, or if it gives times and no ids;
+- its words, if they are at least `_DISTINCTIVE` bytes long: shorter ones are said by everybody, and could be guessed
+  from their digest. Who says the same sentence later makes a new statement. So the words bar only what was said before
+  the purge: up to its moment, or, if it was a purge by age, up to that age. In a transcript that names a purged session
+  as the one that it copies, they bar whatever its time. Words without a time bar words without a time, and only after
+  a purge by choice: a copy cannot be told there from a repetition, and what a person chose to erase must not return;
+- its moment and its first line, if the words alone do not decide: they are short, or have several lines. An agent's
+  remarks are packed together, and a copy may end, or go on differently, within such an episode.
+
+That is about 100 bytes for each digest. A message of fewer bytes whose copy has another time is not recognised, and
+neither are the remarks of an agent, if a copy has other times and ends within an episode.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from picomem.blake2b import blake2b
+from picomem.clock import Micros
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import meta, user_entries
@@ -20,6 +37,8 @@ from picomem.store.sql_access import sql
 
 EVERYTHING = "everything"  # the mark of a purge of all that a user has
 _PERSON = b"picomem.purged"
+_Name = TypeVar("_Name")
+_DISTINCTIVE = 32  # bytes of UTF-8: about six words, or eleven Chinese characters
 
 
 def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
@@ -99,6 +118,51 @@ class Tombstones:
         digest = self._digest("episode", identity)
         sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
 
+    def put_words(self, text: str, said_at: Micros | None, until: Micros, *, by_choice: bool) -> None:
+        """Bury what was said, for copies of it that were said until a time; see above."""
+        words = _normal(text)
+        if _is_distinctive(words):
+            if said_at is not None:
+                sql(self._tx).run(
+                    "put_words_tombstone", user=self._scope.user, digest=self._digest("words", words), size=until
+                )
+            elif by_choice:
+                digest = self._digest("words without time", words)
+                sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
+        if said_at is not None and (not _is_distinctive(words) or "\n" in text.strip()):
+            digest = self._moment(text, said_at)
+            sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
+
+    def words(self, said: Mapping[_Name, tuple[str, Micros | None]], *, is_copy: bool = False) -> set[_Name]:
+        """The names of texts, given with their times, that are copies of purged ones. `is_copy`: they are known to
+        come from a conversation of which something was purged."""
+        if not said or not self._is_anything_buried():
+            return set()
+        asked = {name: self._digests_of(text, at, is_copy=is_copy) for name, (text, at) in said.items()}
+        buried = self._found(dict.fromkeys(digest for digests in asked.values() for digest in digests))
+        return {
+            name
+            for name, digests in asked.items()
+            if any(
+                digest in buried and (is_copy or (until := buried[digest]) is None or (said[name][1] or 0) <= until)
+                for digest in digests
+            )
+        }
+
+    def _digests_of(self, text: str, said_at: Micros | None, *, is_copy: bool) -> list[str]:
+        words = _normal(text)
+        digests = [] if said_at is None else [self._moment(text, said_at)]
+        if _is_distinctive(words):
+            digests += [self._digest("words", words)] if is_copy or said_at is not None else []
+            digests += [self._digest("words without time", words)] if is_copy or said_at is None else []
+        return digests
+
+    def _moment(self, text: str, said_at: Micros) -> str:
+        return self._digest("moment", str(said_at), _normal(text.strip().partition("\n")[0]))
+
+    def _is_anything_buried(self) -> bool:
+        return sql(self._tx).one("any_tombstone", user=self._scope.user) is not None
+
     def put_memory(self, name: str) -> None:
         """Bury a memory, which a file to import may still hold, by its id or by what identifies it in that file."""
         digest = self._digest("memory", name)
@@ -108,10 +172,20 @@ class Tombstones:
         """Return whether a version of that memory was purged."""
         return bool(self._found([self._digest("memory", name)]))
 
+    def put_copy(self, host: str, session: str, path: str, size: int) -> None:
+        """Bury a transcript of which all was a copy, so that nothing else is known of it: no path, and no project."""
+        digest = self._digest("copy", host, session, path)
+        sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=size)
+
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
         """Return whether a transcript that is so large now may not be read."""
-        tombstones = self._found([self._transcript(host, session, path)])
+        copy = self._digest("copy", host, session, path)
+        tombstones = self._found([self._transcript(host, session, path), copy])
         return any(buried is None or size <= buried for buried in tombstones.values())
+
+    def bars_what_is_new(self, host: str, session: str) -> bool:
+        """Return whether a session was purged by choice, so that what is said in it later stays out as well."""
+        return None in self._found([self._transcript(host, session, "")]).values()
 
     def touches(self, host: str, session: str, path: str) -> bool:
         """Return whether something of that transcript was purged."""
@@ -138,3 +212,11 @@ class Tombstones:
             digest.update(len(data).to_bytes(4, "big"))
             digest.update(data)
         return digest.hexdigest()
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _is_distinctive(words: str) -> bool:
+    return len(words.encode("utf-8", "surrogatepass")) >= _DISTINCTIVE

@@ -24,6 +24,7 @@ from pathlib import Path
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
+    COPIED_SESSION,
     NO_HEADER,
     CallResult,
     LineFormat,
@@ -189,6 +190,8 @@ def _describe(state: State, line: Line, meta: Record, at: int | None) -> None:
         return
     state.marks["described"] = "1"
     state.marks["speaker"] = _speaker(state, line, meta)
+    if source_session := short(meta.get("forked_from_id")):
+        state.marks[COPIED_SESSION] = source_session
     source = inner(meta, "source")
     spawned = inner(inner(source, "subagent") or inner(source, "subAgent"), "thread_spawn")
     state.note(

@@ -51,6 +51,9 @@ DELETE FROM memories WHERE user_id = :user AND id = :id AND version = :version
 -- name: purge_transcript
 DELETE FROM transcripts WHERE user_id = :user AND id = :id
 
+-- name: an_episode_of_transcript
+SELECT 1 FROM episodes WHERE user_id = :user AND transcript_id = :transcript LIMIT 1
+
 -- name: purge_messages
 DELETE FROM messages
 WHERE user_id = :user AND session_id = :session_id AND seq IN (SELECT value FROM json_each(:seqs))
@@ -95,6 +98,13 @@ WHERE user_id = :user AND id = :id
 -- name: put_tombstone
 INSERT INTO tombstones (user_id, digest, size, row_hash) VALUES (:user, :digest, :size, :row_hash)
 ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstones.size IS NOT NULL
+
+-- name: put_words_tombstone
+INSERT INTO tombstones (user_id, digest, size, row_hash) VALUES (:user, :digest, :size, :row_hash)
+ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstones.size < excluded.size
+
+-- name: any_tombstone
+SELECT 1 FROM tombstones WHERE user_id = :user LIMIT 1
 
 -- name: tombstones
 SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))

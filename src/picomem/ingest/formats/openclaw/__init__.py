@@ -24,6 +24,7 @@ from pathlib import Path
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
+    COPIED_SESSION,
     CallResult,
     LineFormat,
     Record,
@@ -160,10 +161,13 @@ def _is_ours(record: Record) -> bool:
 
 def _describe(state: State, header: Record) -> None:
     parent = short(header.get("parentSession"))  # a session's id, or the path of its file
+    parent = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
+    if parent:
+        state.marks[COPIED_SESSION] = parent
     state.note(
         session=header.get("id"),
         cwd=header.get("cwd"),
-        parent_session=parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl"),
+        parent_session=parent,
         started_at=moment(header.get("timestamp")),
     )
     state.skipped.add("bookkeeping")
