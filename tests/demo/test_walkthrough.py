@@ -232,7 +232,7 @@ def test_a_decision_that_was_changed_is_marked_where_it_is_found(played):
 def test_answers_cite_where_it_was_said(played):
     decision, bug = (played.output.split(f"? {question}")[1] for question in ("why did the job", "next_free_slot"))
     assert "codex 019df1e5 turn 9, 2026-05-04" in decision.split("? next_free_slot")[0]
-    assert "claude-code b1137f96 turn 11, 2026-04-21" in bug.split("? 分词")[0]
+    assert "claude-code b1137f96 turn 12, 2026-04-21" in bug.split("? 分词")[0]
     assert "src/harbor/calendar/slots.py" in bug.split("? 分词")[0]
 
 

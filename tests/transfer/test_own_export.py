@@ -741,3 +741,9 @@ def test_a_packed_file_of_lines_that_are_nothing_is_given_up_early(
     path.write_bytes(gzip.compress(head.encode()) + 20 * piece)
     with pytest.raises(InvalidInput, match=sentence):
         take_in(engine, path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that opens and cannot be read")
+def test_a_file_that_cannot_be_read_is_not_replaced(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="is no export of picomem"):
+        export_to(engine, Path("/proc/self/mem"), "picomem")

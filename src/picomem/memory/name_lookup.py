@@ -14,10 +14,15 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
 
     Raises NotFound where there is none, and Conflict where several owners hold the key.
     """
-    versions = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
+
+    def visible(memory: Memory) -> bool:
+        return memories.visible(memory.scope, scope)
+
+    versions = list(filter(visible, memories.of_key(tx, scope, name)))
     if not versions and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
         versions = memories.versions(tx, scope, memories.find_id(tx, scope, name))
     believed = [memory for memory in versions if memory.known_to is None and memory.valid_to is None]
+    believed = believed or [memory for memory in memories.renamed(tx, scope, versions) if visible(memory)]
     # Of a key that its owner used and forgot several times, the last memory is meant.
     named = believed or versions if archived else believed
     candidates = {memory.scope: memory for memory in sorted(named, key=lambda memory: memory.doc)}

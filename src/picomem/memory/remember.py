@@ -18,6 +18,7 @@ time and leaves the present alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
@@ -38,13 +39,14 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
-from picomem.text.memory_keys import LONGEST_KEY
+from picomem.text.memory_keys import LONGEST_KEY, suggest_key
 from picomem.text.temporal.parsing import TimeReading
 from picomem.text.terms import worded_terms
 from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
+_NUMBER = re.compile(r"_\d+$")  # what `free_key` adds
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
 StoreVector = Callable[[Transaction, Memory], None]
@@ -86,6 +88,9 @@ class Writer:
         if offer.path:
             return self._remember_at_path(tx, offer, verdict, parents)
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
+        if same_key is None and verdict.keep and offer.key_given:
+            renamed = memories.renamed(tx, offer.scope, memories.of_key(tx, offer.scope, offer.key))
+            same_key = next((memory for memory in renamed if memory.scope == offer.scope), None)
         if same_key is not None and same_key.expired(self.now):
             # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
             self.forget(tx, same_key.scope, same_key.id, EXPIRED, "expire")
@@ -175,11 +180,13 @@ class Writer:
             change = self.record(tx, scope, Decision.ADD, outcome.reason, memory_id=memory.id, after=1)
             memory = self.open_version(tx, replace(memory, change_id=change.id), parents)
             return Remembered(Decision.ADD, outcome.reason, change.id, memory)
-        memory = self._next_version(tx, old, outcome, parents)
+        memory = self._next_version(tx, old, outcome, parents, key_given=offer.key_given or bool(offer.path))
         merged = old.id if outcome.decision is Decision.MERGE else ""
         return Remembered(outcome.decision, outcome.reason, memory.change_id, memory, merged)
 
-    def _next_version(self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent]) -> Memory:
+    def _next_version(
+        self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent], *, key_given: bool
+    ) -> Memory:
         offer = outcome.offer
         assert offer is not None
         since = self.now if offer.valid_from is None else offer.valid_from
@@ -188,9 +195,23 @@ class Writer:
             since = old.valid_from if offer.valid_from is None else min(old.valid_from, offer.valid_from)
         elif since < old.valid_from:  # about a time before the old version, which stays as it is
             until = old.valid_from
-        return self.replace_version(
-            tx, old, _fields(offer), since, outcome.decision, outcome.reason, parents, until=until
-        )
+        fields = _fields(offer)
+        if outcome.decision is Decision.SUPERSEDE and until is None and not key_given:
+            fields["key"] = self._key_of_successor(tx, old, offer)
+        return self.replace_version(tx, old, fields, since, outcome.decision, outcome.reason, parents, until=until)
+
+    def _key_of_successor(self, tx: Transaction, old: Memory, offer: Offer) -> str:
+        """The key of a memory that says something else from now on: another one if the old key was made from its words
+        and lacks one of the new. The old key still finds it (`memories.renamed`)."""
+        said = [version.content for version in memories.versions(tx, old.scope, old.id)]
+        made = {suggest_key(content, old.kind.value) for content in said}
+        if old.key not in made and _NUMBER.sub("", old.key) not in made:
+            return offer.key
+        key = suggest_key(offer.content, offer.kind.value)
+        if set(key.split("_")) <= set(old.key.split("_")):
+            return offer.key
+        standing = memories.by_key(tx, old.scope, key)
+        return key if standing is None or standing.id == old.id else free_key(tx, old.scope, key)
 
     def replace_version(
         self,

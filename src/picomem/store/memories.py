@@ -271,6 +271,13 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
+def renamed(tx: Transaction, scope: Scope, held: Iterable[Memory]) -> list[Memory]:
+    """The current versions of memories that once held a key, under the keys that they have now. `held` are the versions
+    under the key."""
+    every = (version for memory_id in {memory.id for memory in held} for version in versions(tx, scope, memory_id))
+    return [version for version in every if version.known_to is None and version.valid_to is None]
+
+
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """The versions that match their hash. `damaged` gets the ids of the others, and each number that the index has
     and the table lacks."""

@@ -84,9 +84,12 @@ def _note(connector: Connector, scope: Scope, path: Path, now: Micros) -> None:
 
 
 def _format_of(path: Path) -> ExportFormat | None:
-    """The format of an export that lies there; None for any other file."""
-    with open_regular(path) as file:
-        start = file.read(max(map(len, _HEADS.values())))
+    """The format of an export that lies there; None for any other file, such as one that cannot be read."""
+    try:
+        with open_regular(path) as file:
+            start = file.read(max(map(len, _HEADS.values())))
+    except OSError:
+        return None
     return next((form for form, head in _HEADS.items() if start.startswith(head)), None)
 
 
