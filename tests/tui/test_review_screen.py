@@ -31,26 +31,22 @@ def waiting(engine: Engine) -> int:
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
-@pytest.mark.parametrize(
-    ("key", "gone"), [("y", ""), ("m", "queue_old"), ("s", "queue_old"), ("x", "queue_new")], ids=str
-)
-def test_a_pair_is_decided_by_a_key_in_one_change_and_taken_back(
-    doubtful: Engine, size: tuple[int, int], key: str, gone: str
-) -> None:
+def test_a_pair_is_decided_by_a_key_in_one_change_and_taken_back(doubtful: Engine, size: tuple[int, int]) -> None:
     async def story(person: Person) -> None:
         await person.press("escape", "6", "r")
+        for key, gone in (("y", ""), ("m", "queue_old"), ("s", "queue_old"), ("x", "queue_new")):
+            assert "2 decisions to make" in person.text, key
+            assert "newer than queue_old" in person.text, key
+            assert "or still: " in person.text, key
+            before = len(doubtful.changes(100))
+            await person.press(key)
+            assert "1 decision to make" in person.text, key
+            assert person.note.startswith("queue_") and person.note.endswith("u undoes it."), key
+            assert len(doubtful.changes(100)) == before + 1, key
+            assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"} - {gone}, key
+            await person.press("u")
+            assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"}, key
         assert "2 decisions to make" in person.text
-        assert "newer than queue_old" in person.text
-        assert "or still: " in person.text
-        before = len(doubtful.changes(100))
-        await person.press(key)
-        assert "1 decision to make" in person.text
-        assert person.note.startswith("queue_") and person.note.endswith("u undoes it.")
-        assert len(doubtful.changes(100)) == before + 1
-        assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"} - {gone}
-        await person.press("u")
-        assert "2 decisions to make" in person.text
-        assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"}
 
     at_the_terminal(doubtful, story, size)
 

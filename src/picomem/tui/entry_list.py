@@ -88,14 +88,14 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
         """The entry at the cursor."""
         return self._entries[self._cursor] if self._entries else None
 
-    def show(self, entries: Sequence[ListEntry], *, keep_place: bool = False) -> None:
-        """Show these entries in place of those before. With `keep_place` the cursor stays on its entry, or else at its
-        number."""
-        before = self.chosen
+    def show(self, entries: Sequence[ListEntry], *, keep_place: bool = False, choose: str = "") -> None:
+        """Show these entries in place of those before. With `keep_place` the cursor goes to the entry with the id
+        `choose`; without one it stays on its entry, or else at its number."""
+        before = choose or (self.chosen.id if self.chosen else "")
         self._entries, self._tops, self._height = [], [], 0
         self._lay_out(entries)
         if keep_place and before:
-            same = [number for number, entry in enumerate(self._entries) if entry.id == before.id]
+            same = [number for number, entry in enumerate(self._entries) if entry.id == before]
             self._cursor = same[0] if same else max(0, min(self._cursor, len(self._entries) - 1))
         else:
             self._cursor = 0

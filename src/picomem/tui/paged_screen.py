@@ -45,6 +45,10 @@ class PagedScreen(BrowseScreen):
         """What stands above a list with so many entries; `more` says in words that there may be more of them."""
         raise NotImplementedError
 
+    def came_back(self, entries: Sequence[ListEntry]) -> str:  # noqa: ARG002 - of lists to which something returns
+        """Return the id of the entry that came back by an undo; empty for none."""
+        return ""
+
     async def nothing(self) -> Content:
         """What stands above a list without entries: what to do first."""
         raise NotImplementedError
@@ -78,7 +82,7 @@ class PagedScreen(BrowseScreen):
             return
         finally:
             self._is_reading = False
-        self.entries.show(page.entries, keep_place=keep)
+        self.entries.show(page.entries, keep_place=keep, choose=self.came_back(page.entries))
         self._account(page, empty)
 
     async def _read_more(self) -> None:

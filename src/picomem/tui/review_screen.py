@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -9,7 +10,7 @@ from textual.content import Content
 
 from picomem.errors import PicomemError
 from picomem.operations.presentations.wording import plural
-from picomem.tui.list_entry import review_entry
+from picomem.tui.list_entry import ListEntry, review_entry
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 from picomem.tui.presented_content import styled
 
@@ -35,6 +36,7 @@ class ReviewScreen(PagedScreen):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._others: dict[str, str] = {}  # of the entries that are pairs, the id of the older statement
+        self._decided: list[str] = []  # the ids of entries that were decided on here, the last one last
 
     def read_page(self, cursor: str, limit: int) -> EntryPage:
         result = self.runner.call_here("review", untrusted=True, limit=limit, cursor=cursor)
@@ -46,6 +48,12 @@ class ReviewScreen(PagedScreen):
 
     def heading(self, count: int, more: str) -> str:
         return f"{plural(count, 'decision')} to make{more}"
+
+    def came_back(self, entries: Sequence[ListEntry]) -> str:
+        """Return the entry whose decision was undone: the next key is about it."""
+        if not self._decided or self._decided[-1] not in {entry.id for entry in entries}:
+            return ""
+        return self._decided.pop()
 
     async def nothing(self) -> Content:
         return styled("Nothing waits for a decision.")
@@ -72,6 +80,7 @@ class ReviewScreen(PagedScreen):
             async with self.workspace.in_turn:
                 done = await self.runner.call("review", name=memory, verdict=verdict, other=self._others.get(entry, ""))
                 self.workspace.note_change(done)
+                self._decided.append(entry)
         except PicomemError as error:
             self.fail(error)
         else:

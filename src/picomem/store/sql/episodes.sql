@@ -88,9 +88,10 @@ ORDER BY started_at, id
 SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts
 WHERE user_id = :user AND send_policy <> 'deny' GROUP BY host ORDER BY host
 
+-- CROSS JOIN begins with what is withheld, which is little.
 -- name: count_withheld_episodes
 SELECT count(*) FROM transcripts AS t
-JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
+CROSS JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
 WHERE t.user_id = :user AND t.send_policy = 'deny'
 
 -- part: episode_columns

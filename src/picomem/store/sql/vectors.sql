@@ -45,6 +45,6 @@ WHERE user_id = :user AND space = :space AND doc IN (SELECT value FROM json_each
 SELECT s.source, s.model, count(*)
 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
 WHERE s.user_id = :user AND NOT (s.source = 'episode' AND v.doc IN (
-    SELECT e.doc FROM transcripts AS t JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
+    SELECT e.doc FROM transcripts AS t CROSS JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
     WHERE t.user_id = :user AND t.send_policy = 'deny'))
 GROUP BY s.source, s.model ORDER BY s.source, s.model
