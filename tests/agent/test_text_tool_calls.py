@@ -12,7 +12,7 @@ from tests.agent.conftest import Script
 from tests.agent.test_loop import say
 
 from picomem.agent import PicoBot
-from picomem.agent.events import TextDelta, ToolCallEvent, ToolResultEvent
+from picomem.agent.events import SessionBegun, TextDelta, ToolCallEvent, ToolResultEvent
 from picomem.agent.text_tool_calls import call_in, may_be_call
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
@@ -32,7 +32,7 @@ def test_an_answer_that_is_one_call_is_made_and_not_shown(engine: Engine, text: 
     bot = PicoBot(script.model, engine)
     turns, told = say(bot, "I am Ann and I drink green tea.", "What do I drink?")
     assert "".join(event.text for event in told if isinstance(event, TextDelta)) == "I will remember it.Tea."
-    call, result = [event for event in told if not isinstance(event, TextDelta)]
+    call, result = [event for event in told if not isinstance(event, TextDelta | SessionBegun)]
     assert isinstance(call, ToolCallEvent)
     assert (call.name, call.arguments) == ("memory_store", '{"content":"Ann drinks green tea","key":"tea"}')
     assert result == ToolResultEvent(call.id, "memory_store", "Memory stored: tea", failed=False)
