@@ -17,30 +17,31 @@ from typing import Any, NamedTuple
 from picomem.ingest.actions import command_of
 from picomem.records.episode import COMMAND_FAILED, TESTS_FAILED, TESTS_PASSED
 from picomem.text.inert_text import one_line
+from picomem.text.late_pattern import late_pattern
 
 MOST_ERROR_LINES = 3
 LONGEST_ERROR = 300  # characters of all lines of an error together
 _LONGEST_OUTPUT = 40_000  # characters; of a longer output the beginning and the end are read
 _LONGEST_LINE = 2_000
 
-_TESTS = re.compile(
+_TESTS = late_pattern(
     r"(?i)(?<![\w-])(?:(?:py)?tests?|unittest|check|specs?|tox|nox|jest|vitest|mocha|ava|cypress|playwright|nextest|"
     r"rspec|rake|mvnw?|maven|gradlew?|(?:php)?unit|ctest|bats|ginkgo|gotestsum|npm|pnpm|yarn|bun|make|just)(?![a-z])"
 )
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_EXIT = re.compile(r"(?im)^(?:process )?exit(?:ed)?(?: with)?[ -](?:code|status)?[: ]*(-?\d+)\b")
+_COLOUR = late_pattern(r"\x1b\[[0-9;?]*[A-Za-z]")
+_EXIT = late_pattern(r"(?im)^(?:process )?exit(?:ed)?(?: with)?[ -](?:code|status)?[: ]*(-?\d+)\b")
 # Lines that a host writes around an output, and those that say only that something failed.
-_FRAME = re.compile(
+_FRAME = late_pattern(
     r"(?i)\A(?:(?:process )?exit(?:ed)?(?: with)?[ -](?:code|status)\b.*|error: exit code \d+|wall time: .*|"
     r"chunk id: .*|output:|stdout:|stderr:|total output lines: .*|original token count: .*|command: .*|directory: .*|"
     r"traceback \(most recent call last\):|[-=_*~#. ]*)\Z"
 )
 # What a host says in place of an output where a person or a rule kept the command from running.
-_NOT_RUN = re.compile(
+_NOT_RUN = late_pattern(
     r"(?i)\A\s{0,9}(?:the user doesn['’]t want|user rejected|\[request interrupted|<tool_use_error>|permission to use |"
     r"this command requires approval|claude requested permissions|aborted by user|.{0,200}rejected by user)"
 )
-_ERROR = re.compile(
+_ERROR = late_pattern(
     r"(?:Error|Exception|Panic)\b|(?i:\b(?:fatal|panic(?:ked)?|error(?:\[\w+\])?)\b[^\n]{0,40}:)|"
     r"\A(?i:error|failed)\b|\*\* \(|\bAssertion|(?i:permission denied|not found|no such file|cannot|could not)"
 )
@@ -56,8 +57,8 @@ class _Runner(NamedTuple):
 
 
 def _runner(name: str, summary: str, *, adds: bool = False, **counts: str) -> _Runner:
-    patterns = {count: re.compile(pattern, re.MULTILINE) for count, pattern in counts.items()}
-    return _Runner(name, re.compile(summary, re.MULTILINE), patterns, adds)
+    patterns = {count: late_pattern(pattern, re.MULTILINE) for count, pattern in counts.items()}
+    return _Runner(name, late_pattern(summary, re.MULTILINE), patterns, adds)
 
 
 # Of each runner the line that sums up, and in it the numbers. `total` stands for those that passed, with the others.
