@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import anyio
 import pytest
@@ -31,6 +34,12 @@ ENGLISH, CHINESE = say_in("en"), say_in("zh")
 # Names, names of refusals, and what a model said stay as they are.
 _AS_STORED = re.compile(r"“[^”]*”|（[a-z_]+）|（the wiki moved）|\bscripted\b|[0-9a-f-]{36}")
 _EXPLAINING = ("durable", "worth", "relation")  # the classifiers whose signals stand in reasons
+
+
+def _in_thread(call: Callable[..., Any], *arguments: object) -> Any:
+    """Call what runs an event loop. In the thread of the tests the browser's loop may be running already."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(call, *arguments).result()
 
 
 def _reasons(engine: Engine) -> list[str]:
@@ -98,7 +107,7 @@ def test_what_a_consolidation_writes_is_told_in_every_language(consolidated: Eng
         Fact("long", "Staging is slow. The pool asks 6432. The deploy is left. It answers in 3 ms.", 0.5),
     )
     offered = proposal(PORT, *bad, invalidate=("staging_pool_port", "nowhere"))
-    (run,) = consolidate(consolidated, Scripted([offered]), talk.id).runs
+    (run,) = _in_thread(consolidate, consolidated, Scripted([offered]), talk.id).runs
     back = consolidated.undo(run.run)[-1].change
     consolidated.undo(back.run)
     reasons = _reasons(consolidated)
@@ -109,7 +118,7 @@ def test_what_a_consolidation_writes_is_told_in_every_language(consolidated: Eng
 @pytest.mark.parametrize("relation", PairRelation)
 def test_what_a_model_decides_about_a_pair_is_told(consolidated: Engine, relation: PairRelation) -> None:
     doubt(consolidated)
-    (settled,), _ = anyio.run(consolidation_runner.reconcile, consolidated, Judging(relation))
+    (settled,), _ = _in_thread(anyio.run, consolidation_runner.reconcile, consolidated, Judging(relation))
     _check_told([settled.change.reason])
     assert told_reason(settled.change.reason, CHINESE).endswith("（the wiki moved）")
 
