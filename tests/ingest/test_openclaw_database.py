@@ -241,10 +241,12 @@ def test_a_writer_in_the_middle_of_a_transaction_hinders_nobody(engine, host, pa
     assert engine.ingest([path]).turns == 1
 
 
+# A reader of SQLite that meets the head of the log's index while it is written takes the writer's lock for an instant,
+# to look again. So the writer may try again, for a small part of what hosts allow (5 s).
 _WRITER = """
 import json, sys, apsw
 db = apsw.Connection(sys.argv[1])
-db.set_busy_timeout(0)
+db.set_busy_timeout(100)
 print("ready", flush=True)
 for number in range(2, 1500):
     record = {"type": "message", "id": f"s1-{number}", "parentId": f"s1-{number - 1}",
@@ -253,7 +255,7 @@ for number in range(2, 1500):
 """
 
 
-def test_while_another_process_writes_each_message_is_read_once_and_the_writer_never_waits(engine, host, path):
+def test_while_another_process_writes_each_message_is_read_once_and_the_writer_goes_on(engine, host, path):
     host.say("s1", "Message 1")
     command = [sys.executable, "-c", _WRITER, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
