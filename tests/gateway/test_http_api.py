@@ -245,6 +245,23 @@ def test_a_purge_takes_the_code_of_its_dry_run(served: Served) -> None:
     assert served.post(finns, "memories").status_code == 401  # the tokens went as well
 
 
+def test_a_code_is_for_the_request_that_was_shown_even_where_another_names_the_same(served: Served) -> None:
+    doras = token(
+        served.db,
+        "--user",
+        "dora",
+        *(
+            part
+            for scope in ("purge:user", "read:user", "read:session", "write:session")
+            for part in ("--scope", f"memory:{scope}")
+        ),
+    )
+    session = served.post(doras, "begin-session").json()["session"]["id"]
+    code = served.post(doras, "purge", {"session": session, "dry_run": True}).json()["confirmation"]
+    assert served.post(doras, "purge", {"everything": True, "confirmation": code}).status_code == 409
+    assert served.post(doras, "purge", {"session": session, "confirmation": code}).json()["finished"] is True
+
+
 def test_an_index_page_cannot_be_exported_from_afar(served: Served, anns: str, tmp_path: Path) -> None:
     answer = served.post(anns, "index", {"export": str(tmp_path / "page.md")})
     assert answer.status_code == 400

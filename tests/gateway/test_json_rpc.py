@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +156,36 @@ def test_a_socket_hears_of_what_another_process_changes(served: Served) -> None:
         raise AssertionError("nothing was heard")
 
     talk(served, jons, conversation)
+
+
+def test_a_client_that_reads_nothing_keeps_no_change_from_others(served: Served) -> None:
+    eves, kens = token(served.db, "--user", "eve"), token(served.db, "--user", "ken")
+    for number in range(30):
+        served.post(
+            eves, "remember", {"content": f"Crate {number} holds " + "rope and tar " * 580, "key": f"c_{number}"}
+        )
+
+    async def conversation(client: ClientConnection) -> None:
+        small = socket.socket()
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.connect(("127.0.0.1", int(served.url.rpartition(":")[2])))
+        headers = {"Authorization": f"Bearer {eves}"}
+        deaf = await connect(
+            _address(served), sock=small, additional_headers=headers, max_queue=1, compression=None, proxy=None
+        )
+        for number in range(60):
+            await deaf.send(json.dumps(_request("memories", number, limit=30)))
+        heard = 0
+        for number in range(10):  # the answers to the client that does not read fill its connection meanwhile
+            await asyncio.to_thread(served.post, eves, "remember", {"content": "Crate is empty", "key": f"d_{number}"})
+            content = {"content": f"Ken keeps the number {number} in the drawer", "key": f"drawer_{number}"}
+            await asyncio.to_thread(served.post, kens, "remember", content)
+            with suppress(TimeoutError):
+                heard += json.loads(await asyncio.wait_for(client.recv(), 3))["method"] == "memory.changed"
+        assert heard >= 8
+        deaf.transport.abort()
+
+    talk(served, kens, conversation)
 
 
 @pytest.mark.requirement("P8")

@@ -202,7 +202,7 @@ def test_a_list_comes_by_pages_or_its_bound_is_known() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "W10", "bnVsbA", "é", "[1]", "WzEsIDJd"])
-@pytest.mark.parametrize("name", ["memories", "timeline", "messages"])
+@pytest.mark.parametrize("name", ["memories", "timeline", "messages", "changes", "audit"])
 def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, name: str, cursor: str) -> None:
     engine.remember("The harbour closes at ten in the evening", key="harbour")
     session = engine.sessions().create(Channel.TUI).id

@@ -271,7 +271,7 @@ class Calls:
         if request == preview:
             planned = operation.call(engine, preview)
             empty = asks.is_empty(planned)
-            code = None if empty else self._code(operation, engine, planned)
+            code = None if empty else self._code(operation, engine, preview, planned)
             return {**self._shown(remote, planned), "confirmation": code}
         plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
         if asks.is_needed(plain):
@@ -280,7 +280,7 @@ class Calls:
                     f"“{operation.name}” cannot be undone. Send the same with “dry_run”: true first; the answer has a "
                     "confirmation code, and this request runs with it as “confirmation”."
                 )
-            self._check_code(operation, engine, operation.call(engine, preview), code)
+            self._check_code(operation, engine, preview, code)
             request = asks.granted(plain)
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
@@ -288,16 +288,19 @@ class Calls:
         """A result with advice that a remote caller can follow."""
         return remote.shown(result_for_remote_callers(result, self.operations))
 
-    def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:
+    def _code(self, operation: Operation, engine: Engine, preview: Any, planned: Any, until: Micros = 0) -> str:
+        """A code for one request and what would go by it: two requests may name the same, and mean more."""
         until = until or engine.now() + _CODE_LASTS
-        content = json.dumps([operation.name, engine.scope.user, until, asdict(planned)], sort_keys=True)
+        about = [operation.name, engine.scope.user, until, asdict(preview), asdict(planned)]
+        content = json.dumps(about, sort_keys=True, default=str)
         key = confirmation_key(engine)
         return f"{until}.{hmac.new(key, content.encode(), 'sha256').hexdigest()}"
 
-    def _check_code(self, operation: Operation, engine: Engine, planned: Any, code: str) -> None:
+    def _check_code(self, operation: Operation, engine: Engine, preview: Any, code: str) -> None:
         until = code.partition(".")[0]
         is_number = until.isascii() and until.isdigit() and len(until) <= 16
-        expected = self._code(operation, engine, planned, int(until)) if is_number and int(until) else ""
+        planned = operation.call(engine, preview)
+        expected = self._code(operation, engine, preview, planned, int(until)) if is_number and int(until) else ""
         if not hmac.compare_digest(expected.encode(), code.encode("utf-8", "replace")):
             raise Conflict(
                 "The confirmation code is of another request, or what would go has changed since; look at the dry run "

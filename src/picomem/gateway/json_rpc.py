@@ -54,6 +54,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700,
 PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
+_PATIENCE_SECONDS = 3.0  # with a client that does not read what it is told
 _LOOKS_BETWEEN_TOKENS = 10  # after so many, a socket on which nothing happens is closed if its token has ended
 _SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
@@ -82,7 +83,7 @@ class RpcServer:
     async def running(self) -> AsyncIterator[None]:
         """Watch for changes of memory until the end of the block, and tell every socket that it ends."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(self._watch, tasks)
             yield
             tasks.cancel_scope.cancel()
 
@@ -121,11 +122,11 @@ class RpcServer:
 
     async def _close_signed_out(self, user: str) -> None:
         """Close the sockets of a user whose session has ended."""
-        for socket in list(self._sockets.get(user, ())):
-            with suppress(PicomemError):  # Forbidden, once it is closed
-                await socket.look_up_caller()
+        async with anyio.create_task_group() as tasks:
+            for socket in self._sockets.get(user, ()):
+                tasks.start_soon(_look_up, socket)
 
-    async def _watch(self) -> None:
+    async def _watch(self, tasks: TaskGroup) -> None:
         for looks in count(1):
             await anyio.sleep(_LOOK_SECONDS)
             if looks % _LOOKS_BETWEEN_TOKENS == 0:
@@ -140,13 +141,23 @@ class RpcServer:
                 before = self._seen.setdefault(user, change)
                 if change != before:
                     self._seen[user] = change
-                    for socket in list(self._sockets.get(user, ())):
-                        with suppress(PicomemError):  # a socket whose token ended, or a store that cannot say
-                            await socket.look_up_caller()
-                            await socket.notify("memory.changed", {"change": change})
+                    for socket in self._sockets.get(user, ()):
+                        tasks.start_soon(_tell, socket, change)
 
     async def _last_change(self, user: str) -> str:
         return await to_thread.run_sync(last_change, self._calls.runtime.engine(Caller(user)))
+
+
+async def _look_up(socket: _Socket) -> None:
+    with suppress(PicomemError):  # Forbidden, once it is closed, or a store that cannot say
+        await socket.look_up_caller()
+
+
+async def _tell(socket: _Socket, change: str) -> None:
+    """Tell a socket of a change. One that reads nothing misses it, and nobody else waits for it."""
+    with anyio.move_on_after(_PATIENCE_SECONDS), suppress(PicomemError):
+        await socket.look_up_caller()
+        await socket.notify("memory.changed", {"change": change})
 
 
 class _Socket:
@@ -178,10 +189,12 @@ class _Socket:
         self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
         self._talking = anyio.Lock()
         self._looking_up = anyio.Lock()
+        self._answering: CancelScope | None = None
 
     async def run(self) -> None:
         try:
             async with anyio.create_task_group() as tasks:
+                self._answering = tasks.cancel_scope
                 while True:
                     message = await self._web_socket.receive()
                     if message["type"] == "websocket.disconnect":
@@ -381,9 +394,12 @@ class _Socket:
         return {}  # only a task that ends the block leads here, and there is none
 
     async def _close(self, code: int) -> None:
-        async with self._sending:
-            if self._web_socket.application_state is WebSocketState.CONNECTED:
-                await self._web_socket.close(code)
+        with anyio.move_on_after(_PATIENCE_SECONDS) as waiting:
+            async with self._sending:
+                if self._web_socket.application_state is WebSocketState.CONNECTED:
+                    await self._web_socket.close(code)
+        if waiting.cancelled_caught and self._answering is not None:
+            self._answering.cancel()  # its client reads nothing, and gets no further answer
 
     async def _send(self, value: Any) -> None:
         async with self._sending:

@@ -55,6 +55,11 @@ def place_of(cursor: str, example: Place, nullable: Collection[int] = ()) -> Pla
     return place
 
 
+def id_of(cursor: str) -> str:
+    """The id at which a page of a list in the order of ids ended; empty for the first page. Raises InvalidInput."""
+    return str(place_of(cursor, ("",))[0]) if cursor else ""
+
+
 def _is_alike(value: object, example: object) -> bool:
     if isinstance(example, int | float):
         return isinstance(value, int | float) and -_BEYOND <= value < _BEYOND
