@@ -7,6 +7,7 @@ are added or removed between two pages neither repeat an item nor hide one.
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
@@ -55,9 +56,12 @@ def place_of(cursor: str, example: Place, nullable: Collection[int] = ()) -> Pla
     return place
 
 
-def id_of(cursor: str) -> str:
-    """The id at which a page of a list in the order of ids ended; empty for the first page. Raises InvalidInput."""
-    return str(place_of(cursor, ("",))[0]) if cursor else ""
+def checked_id(cursor: str) -> str:
+    """The cursor of a list in the order of ids, which is the id of the last entry; empty for the first page. Raises
+    InvalidInput."""
+    if cursor and not re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", cursor):
+        raise _not_a_cursor(cursor)
+    return cursor
 
 
 def _is_alike(value: object, example: object) -> bool:
