@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -175,6 +176,25 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
                 answer = served.post(permitted, name, {}, Picomem_User=operation_user)
                 assert answer.status_code == 403, (name, operation_user)
                 assert answer.json()["error"]["code"] == "forbidden"
+
+
+def test_a_hint_names_what_a_caller_over_a_network_can_call(served: Served, anns: str) -> None:
+    served.post(anns, "remember", {"content": "The berth is number 12", "key": "hinted_berth"})
+    served.post(anns, "forget", {"name": "hinted_berth"})
+    message = served.post(anns, "forget", {"name": "hinted_berth"}).json()["error"]["message"]
+    assert 'the operation `history` with `{"name": "hinted_berth"}`' in message
+    assert "picomem" not in message
+    message = served.post(anns, "withhold", {"session": "none"}).json()["error"]["message"]
+    assert message == "There is no session “none”; the operation `timeline` shows their ids."
+
+
+def test_the_document_names_no_command_that_it_describes(served: Served, anns: str) -> None:
+    with served.client(anns) as client:
+        paths = client.get("/api/v1/openapi.json").json()["paths"]
+    text = json.dumps(paths, ensure_ascii=False)
+    offered = {path.rpartition("/")[2] for path in paths}
+    assert not [name for name in re.findall(r"`picomem ([a-z-]+)", text) if name in offered]
+    assert not re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
 
 
 @pytest.mark.requirement("P8")

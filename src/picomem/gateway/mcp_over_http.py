@@ -22,6 +22,8 @@ from picomem.gateway.guard import Message, ReceiveMessage
 from picomem.gateway.mcp import build_server
 from picomem.gateway.openapi import USER_HEADER
 
+# The person whom an agent tells of a command may have no terminal where the store is.
+ASK_SERVER = "(`picomem` is a command on the server's machine: tell the person, who can ask the server's operator.)"
 _MOST_SESSIONS = 10_000
 
 
@@ -32,7 +34,7 @@ class McpOverHttp:
         self._calls = calls
         self._runtime = runtime = calls.runtime
         operations = [remote.operation for remote in calls.operations.values()]
-        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, calls.places)
+        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, calls.places, ASK_SERVER)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from picomem.gateway.calls import RemoteOperation
+from picomem.operations.command_rewriting import for_remote_callers
 from picomem.operations.operation import Operation
 from picomem.version import __version__
 
@@ -46,8 +47,14 @@ USER_HEADER = "Picomem-User"
 
 def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
     """The document; `operations` in the order in which it lists them."""
+    operations = tuple(operations)
+    offered = {remote.name: remote.operation.request for remote in operations}
+
+    def told(text: str) -> str:
+        return for_remote_callers(text, offered, ask="")
+
     schemas: dict[str, Any] = {"Error": ERROR_SCHEMA}
-    paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas)} for remote in operations}
+    paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas, told)} for remote in operations}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -64,10 +71,13 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
     }
 
 
-def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, Any]:
+def _described(remote: RemoteOperation, schemas: dict[str, Any], told: Callable[[str], str]) -> dict[str, Any]:
     operation = remote.operation
-    summary, *further = operation.paragraphs
+    summary, *further = (told(paragraph) for paragraph in operation.paragraphs)
+    if operation.confirmation is not None:
+        further.append("Send it with `dry_run` first: the answer has the code that confirms it, in `confirmation`.")
     request, result = (_shared(schema, schemas) for schema in (remote.request_schema(), remote.result_schema()))
+    request = _told(request, told)
     responses: dict[str, Any] = {"200": {"description": "done", "content": _json(result)}}
     for status, said in ERRORS.items():
         responses[str(status)] = {"description": said, "content": _json({"$ref": "#/components/schemas/Error"})}
@@ -87,6 +97,14 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
         "requestBody": {"required": bool(request.get("required")), "content": _json(request)},
         "responses": responses,
     }
+
+
+def _told(request: dict[str, Any], told: Callable[[str], str]) -> dict[str, Any]:
+    """The schema of a request whose descriptions name fields and operations."""
+    properties = {
+        name: {**shape, "description": told(shape["description"])} for name, shape in request["properties"].items()
+    }
+    return {**request, "properties": properties}
 
 
 def _all_of(operation: Operation) -> str:

@@ -333,3 +333,8 @@ def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
         default = named.default if named.default_factory is MISSING else ()
         declared.append((named.name, default, dict(named.metadata)))
     return declared
+
+
+def option_flag(name: str, about: Mapping[str, Any]) -> str:
+    """The option of the command line that fills a field: `--dry-run`. One that can be repeated is in the singular."""
+    return "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
