@@ -54,8 +54,8 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
         return for_remote_callers(text, offered, ask="")
 
     schemas: dict[str, Any] = {"Error": ERROR_SCHEMA}
-    paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas, told)} for remote in operations}
-    return {
+    paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas)} for remote in operations}
+    described = {
         "openapi": "3.1.0",
         "info": {
             "title": "picomem",
@@ -69,15 +69,15 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+    return _told(described, told)
 
 
-def _described(remote: RemoteOperation, schemas: dict[str, Any], told: Callable[[str], str]) -> dict[str, Any]:
+def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, Any]:
     operation = remote.operation
-    summary, *further = (told(paragraph) for paragraph in operation.paragraphs)
+    summary, *further = operation.paragraphs
     if operation.confirmation is not None:
         further.append("Send it with `dry_run` first: the answer has the code that confirms it, in `confirmation`.")
     request, result = (_shared(schema, schemas) for schema in (remote.request_schema(), remote.result_schema()))
-    request = _told(request, told)
     responses: dict[str, Any] = {"200": {"description": "done", "content": _json(result)}}
     for status, said in ERRORS.items():
         responses[str(status)] = {"description": said, "content": _json({"$ref": "#/components/schemas/Error"})}
@@ -99,12 +99,16 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any], told: Callable[
     }
 
 
-def _told(request: dict[str, Any], told: Callable[[str], str]) -> dict[str, Any]:
-    """The schema of a request whose descriptions name fields and operations."""
-    properties = {
-        name: {**shape, "description": told(shape["description"])} for name, shape in request["properties"].items()
+def _told(part: Any, told: Callable[[str], str]) -> Any:
+    """A part of the document whose texts were rewritten by `told`."""
+    if isinstance(part, list):
+        return [_told(member, told) for member in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: told(value) if name in ("summary", "description") and isinstance(value, str) else _told(value, told)
+        for name, value in part.items()
     }
-    return {**request, "properties": properties}
 
 
 def _all_of(operation: Operation) -> str:

@@ -184,7 +184,7 @@ class Operation:
     def check_permission(self, engine: Engine) -> None:
         """Raise Forbidden where the caller of the engine may not do this."""
         for permission in self.permissions:
-            engine.caller.require(permission, self.name)
+            engine.caller.require(permission, self.name, *self.permissions)
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
         """Check the permission of the engine's caller and the request, and run it: the one way to an operation.
