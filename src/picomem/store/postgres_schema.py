@@ -32,8 +32,8 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
         raise errors.StoreError(f"{store} is not encoded in UTF8; make the database with ENCODING 'UTF8'.")
     if _is_distributed(connection):
         raise errors.Unsupported(
-            f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; move "
-            "the store to a database without Citus."
+            f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; "
+            "move the store to a database without Citus."
         )
     version = _version(connection)
     if version == SCHEMA_VERSION:
