@@ -78,9 +78,10 @@ def test_each_list_that_the_page_names_goes_on_with_its_cursor(tmp_path: Path) -
 
 
 @pytest.mark.sqlite_file("serves a file, which other processes use as well")
-def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path) -> None:
+    printed: list[str] = []
     with serving(tmp_path / "memory.db", PICOMEM_RECALL_EMBEDDER="none") as running:
-        names = {"TOKEN": token(tmp_path / "memory.db", "--user", "ann")}
+        names = {"TOKEN": token(tmp_path / "memory.db", "--user", "ann"), "print": printed.append}
         source = _python("streamable_http_client").replace("http://127.0.0.1:8765", running.url)
         code = compile(source, "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
@@ -88,7 +89,7 @@ def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path, capsys: pyt
             await eval(code, names)
 
         anyio.run(run)
-    assert capsys.readouterr().out == "The berth is number 12\n"
+    assert printed == ["The berth is number 12"]
 
 
 @pytest.mark.sqlite_file("serves a file, which other processes use as well")
