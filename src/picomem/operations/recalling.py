@@ -12,6 +12,7 @@ from picomem.operations.presentations import recalling as recalling_presentation
 from picomem.operations.presentations.wording import plural
 from picomem.operations.recall_views import AnswerView, answer_view
 from picomem.operations.times import instant, moment, window
+from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
@@ -111,11 +112,12 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
-    """Return the sessions of the hits, for people. An agent reads the hits themselves: titles, and the parts of scores,
-    would cost it tokens."""
+    """Return the sessions of the hits, for people who may read them. An agent reads the hits themselves: titles, and
+    the parts of scores, would cost it tokens."""
     from picomem.engine.upkeep import hit_sessions
 
-    return [] if engine.caller.is_agent else hit_sessions(engine, answer.hits)
+    is_shown = not engine.caller.is_agent and engine.caller.may(READ_SESSIONS)
+    return hit_sessions(engine, answer.hits) if is_shown else []
 
 
 def _recalled(answer: AnswerView) -> str:
