@@ -245,7 +245,7 @@ SERVER_CODES = {
     "wrong_method": (405, "The address takes another method; the header `Allow` names it."),
     "not_json": (415, "The body is not sent as `application/json`; send that as its `Content-Type`."),
     "wrong_host": (421, "The server does not go by that name; add it to `hosts` of `[server]`."),
-    "too_many_sockets": (429, "The token has too many web sockets open; close one."),
+    "too_many_sockets": (429, "The user has too many web sockets and MCP streams open; close one."),
     "fault": (500, "The server made a mistake, which its log tells."),
     "cancelled": (0, "JSON-RPC: the request was cancelled; send it again if it is still wanted."),
 }

@@ -233,7 +233,7 @@ class ServerSettings:
     )
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
-    sockets: int = _setting(64, "maximum number of web sockets of one token")
+    sockets: int = _setting(64, "maximum number of web sockets and MCP streams of one user")
     connections: int = _setting(512, "maximum number of connections, over all callers")
     head_secs: int = _setting(10, "seconds in which the line and the headers of a request must have come")
     body_secs: int = _setting(20, "seconds in which the body of a request must have come")

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.client.client import Client
 from tests.databases import open_memory
 
 from picomem.app import operations
+from picomem.records.session import NewMessage, Role
 
 from .serving import Served, picomem, serving, token
+from .test_mcp_over_http import talk
 
 pytestmark = [
     pytest.mark.requirement("P8"),
@@ -32,16 +35,19 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def ingested(db: Path, folder: Path) -> str:
-    """Read a session of one question and its answer; the id of its first episode."""
-    said = [
-        ("user", "Where do we keep the amberwax for the violins?"),
-        ("assistant", "The amberwax for the violins is in the green cupboard of the workshop."),
-    ]
+SESSION = "5e5510aa-0000-4000-8000-000000000001"
+SAID = [
+    ("user", "Where do we keep the amberwax for the violins?"),
+    ("assistant", "The amberwax for the violins is in the green cupboard of the workshop."),
+]
+
+
+def ingested(db: Path, folder: Path, said: list[tuple[str, str]] = SAID) -> str:
+    """Read a session, by default of one question and its answer; the id of its first episode."""
     lines = [
         {
             "type": role,
-            "sessionId": "5e5510aa-0000-4000-8000-000000000001",
+            "sessionId": SESSION,
             "uuid": f"u{number}",
             "timestamp": f"2026-05-01T09:0{number}:00.000Z",
             "cwd": "/home/ann/violins",
@@ -50,7 +56,7 @@ def ingested(db: Path, folder: Path) -> str:
         for number, (role, text) in enumerate(said)
     ]
     folder.mkdir()
-    (folder / "5e5510aa-0000-4000-8000-000000000001.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (folder / f"{SESSION}.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     done = picomem(db, "ingest", str(folder), "--user", "ann", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(picomem(db, "timeline", "--user", "ann", "--json").stdout)["episodes"][0]["id"]
@@ -106,3 +112,55 @@ def test_nothing_counts_or_cites_a_withheld_session(tmp_path: Path) -> None:
                 assert "5e5510aa" not in answer, operation.name
         assert served.post(shown, "withhold", {"session": "5e5510aa", "release": True}).status_code == 200
         assert counts(served, shown)[0] > 0
+
+
+def test_a_token_that_reads_memories_alone_is_shown_nothing_of_past_sessions(tmp_path: Path) -> None:
+    """Where an answer has other parts, it comes without those of sessions, and says so."""
+    db = tmp_path / "memory.db"
+    request = ("user", "Remember that my violin bow weighs 62 grams. Which jar had the amberwax?")
+    episode = ingested(db, tmp_path / "transcripts", [*SAID, request])
+    with open_memory(db, user="ann", embedder="none") as memory:
+        log = memory.sessions()
+        log.append(
+            log.create(title="About amberwax").id, NewMessage(role=Role.USER, content="Is there any amberwax left?")
+        )
+        bow = next(known.key for known in memory.memories() if "62 grams" in known.content)
+    reads = [f"memory:{scope}" for scope in ("read:user", "write:user", "purge:user")]
+    shown = token(db, "--user", "ann", *(part for scope in reads for part in ("--scope", scope)))
+    arguments: dict[str, dict[str, Any]] = {
+        "recall": {"query": "where is the wax for the violins, and what weighs 62 grams"},
+        "prompt-context": {"prompt": "where is the wax for the violins?", "project": "violins"},
+        "search-notes": {"query": "wax violins workshop", "corpus": "all"},
+        "why": {"id": bow},
+        "purge": {"everything": True, "dry_run": True},
+        "index": {"lines": True},
+    }
+    with serving(db, "--no-watch") as served:
+        for operation in SERVED:
+            if operation.read_only or operation.name in arguments:
+                answer = served.post(shown, operation.name, arguments.get(operation.name))
+                assert "amberwax" not in answer.text, operation.name
+                assert str(tmp_path) not in answer.text, operation.name
+                if operation.name in arguments:
+                    assert answer.status_code == 200, answer.text
+                    assert operation.name == "index" or "memory:read:session" in answer.text, operation.name
+        recalled = served.post(shown, "recall", arguments["recall"]).json()
+        assert {hit["source"] for hit in recalled["hits"]} == {"memory"}
+        refused = served.post(shown, "why", {"id": episode})
+        assert (refused.status_code, "memory:read:session" in refused.json()["error"]["message"]) == (403, True)
+        both = token(db, "--user", "ann", "--scope", "memory:read:user", "--scope", "memory:read:session")
+        assert "amberwax" in served.post(both, "recall", arguments["recall"]).text
+        assert "amberwax" in served.post(both, "why", {"id": bow}).text
+
+        async def of_agent(client: Client) -> list[str]:
+            calls = {
+                "memory_recall": arguments["recall"],
+                "memory_why": arguments["why"],
+                "memory_search": arguments["search-notes"],
+            }
+            offered = {tool.name for tool in (await client.list_tools()).tools}
+            return [str(await client.call_tool(name, given)) for name, given in calls.items() if name in offered]
+
+        answers = talk(served, shown, "auto", of_agent)
+        assert len(answers) >= 2
+        assert all("amberwax" not in answer and "memory:read:session" in answer for answer in answers)

@@ -24,7 +24,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, importance_of, positive, share
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
-from picomem.records.caller import Caller
+from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ, Caller
 from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
@@ -154,8 +154,11 @@ class Engine:
         `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
         others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
         `origin`. Where nothing is found, or nothing surely, or the store is down, the notes are searched as well, if
-        any are configured. Any text is a question; only a bad option raises InvalidInput.
+        any are configured. A caller who may not read past sessions gets what the memories and notes say, and a warning.
+        Any text is a question; only a bad option raises InvalidInput.
         """
+        asks_sessions = include_transcripts and not self._context.is_group
+        reads_sessions = self._context.caller.may(READ_SESSIONS)
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
             token_budget=positive(token_budget, self.settings.recall.token_budget, "token_budget"),
@@ -172,7 +175,7 @@ class Engine:
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not (file or failed),
-                include_transcripts=include_transcripts and not self._context.is_group,
+                include_transcripts=asks_sessions and reads_sessions,
                 origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,
                 include_retold=include_retold,
@@ -194,7 +197,9 @@ class Engine:
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
         self._context.returned_texts().note((*answer.hits, *answer.repeats))
-        return answer
+        if asks_sessions and not reads_sessions:
+            answer = replace(answer, warnings=(SESSIONS_NOT_READ, *answer.warnings))
+        return answer if reads_sessions else replace(answer, hits=tuple(map(_without_pointer, answer.hits)))
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
@@ -269,11 +274,15 @@ class Engine:
             return version_numbers(memories.versions(tx, self.scope, memory.id))[memory.version]
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
-        """The record of a memory, a change or an episode. Raises NotFound."""
+        """The record of a memory, a change or an episode. Raises NotFound, and Forbidden for an episode if the caller
+        may not read past sessions; the sources of a memory have no text then."""
         from picomem.history.explain import explain
 
+        caller = self._context.caller
         with self._context.connector.read() as tx:
-            explanation = explain(tx, self._context.owner(scope), name)
+            explanation = explain(tx, self._context.owner(scope), name, reads_sessions=caller.may(READ_SESSIONS))
+        if explanation.episode is not None:
+            caller.require(READ_SESSIONS, "why of an episode")
         clean = self._context.cleaner()
         return replace(
             explanation,
@@ -748,3 +757,8 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _without_pointer(hit: Hit) -> Hit:
+    """A memory as a hit, without what leads to the session where it was said; any other hit as it is."""
+    return replace(hit, transcript="", turns=None, citation="") if hit.source == "memory" else hit

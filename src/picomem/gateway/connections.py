@@ -2,20 +2,27 @@
 
 uvicorn waits for the head of a request without a limit, so a client that sends a byte a minute would hold a connection
 for ever, and enough of them would use up all that the process may open. Here the head must be complete within a time
-limit, and a connection beyond the maximum is answered and closed before anything is read from it.
+limit. When all connections are taken, the one that has waited longest for a request gives way to a new one, so clients
+that send nothing keep nobody out; the guard bounds what a user has in use. If all are in use, a few more are taken on
+which only health and readiness are answered, because a supervisor would restart a server that does not answer them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import MutableMapping
+from itertools import count
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from picomem.gateway.guard import Limits
+from picomem.gateway.guard import OPEN, Application, Limits, Message, ReceiveMessage, SendMessage, refuse
 
+_FOR_HEALTH = 16  # connections beyond the maximum
+_FULL = "too_many_connections", "The server has too many connections; try again later."
+_TURNS = count()
 _PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 
@@ -26,12 +33,24 @@ class GuardedConnection(H11Protocol):
         super().__init__(**of_uvicorn)
         self._limits = limits
         self._head_timer: asyncio.TimerHandle | None = None
+        self._turn = 0  # the smaller it is, the longer the connection has waited for a request
+        self._is_for_health = False
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is complete and unanswered."""
+        return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self._limits.connections:
-            self._refuse(503, "too_many_connections", "The server has too many connections; try again later.")
-            return
+        self._turn = next(_TURNS)
+        beyond = len(self.connections) - self._limits.connections
+        if beyond > 0 and not self._displace_idle():
+            if beyond > _FOR_HEALTH:
+                self._refuse(503, *_FULL)
+                return
+            self.app = _health_alone(self.app)
+            self._is_for_health = True
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -47,14 +66,34 @@ class GuardedConnection(H11Protocol):
         else:
             self._stop_waiting()
 
+    def on_response_complete(self) -> None:
+        self._turn = next(_TURNS)
+        super().on_response_complete()
+
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._stop_waiting()
+        if self._is_for_health:
+            self._refuse(503, *_FULL)
+            return
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn calls it
         self._refuse(
             400, "bad_request", "That is no request of HTTP/1.1; over TLS, ask the proxy in front of the server."
         )
+
+    def _displace_idle(self) -> bool:
+        """Close the connection that has waited longest for a request; False where each has one."""
+        others = (other for other in self.connections if isinstance(other, GuardedConnection) and other is not self)
+        idle = [other for other in others if other._is_idle]
+        if not idle:
+            return False
+        longest = min(idle, key=lambda other: other._turn)
+        longest._refuse(503, *_FULL)
+        if longest.transport.get_write_buffer_size():
+            longest.transport.abort()  # its client reads nothing, so it would stay open until the client closes it
+        longest.connections.discard(longest)
+        return True
 
     def _await_head(self) -> None:
         """From the first byte of a head, or from the beginning, until the head is whole; further bytes gain no time."""
@@ -82,3 +121,20 @@ class GuardedConnection(H11Protocol):
         )
         self.transport.write(head.encode("ascii") + body)
         self.transport.close()
+
+
+def _health_alone(application: Application) -> Application:
+    """The same application, of which only health and readiness are answered, and then the connection is closed."""
+
+    async def answered(scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
+        async def last(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+            await send(message)
+
+        if scope["path"] in OPEN:
+            await application(scope, receive, last)
+        else:
+            await refuse(scope, receive, last, 503, *_FULL, {})
+
+    return answered

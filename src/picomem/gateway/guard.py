@@ -10,6 +10,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
   the header `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address. The web page
   takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
+- a user, and an address without a token, has no more than a share of the connections in use, and so many sockets and
+  streams at once, or it is 429 (shares.py);
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
 What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which a socket or a stream may outlive, in
@@ -20,13 +22,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
+from contextlib import ExitStack
 from typing import Any, Protocol
 
 import anyio
 
 from picomem.errors import PicomemError, TooLarge, TooManyRequests, TooSlow
 from picomem.gateway.error_replies import error_headers, http_error, remote_sentence
-from picomem.gateway.request_rates import RequestRates
+from picomem.gateway.request_rates import RequestRates, address_of
+from picomem.gateway.shares import Shares
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
@@ -44,6 +48,7 @@ OPEN_PAGES = (SIGN_IN, "/static/", CERTIFICATE)  # beginnings of addresses that 
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
+MCP = "/mcp"
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # of this machine, which no other site can make its own
 _WRONG_HOST = 421
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
@@ -51,19 +56,25 @@ _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a caller: bytes of a body and of a frame, sockets at once, requests a second and at once (of an
-    address without a valid token in `strangers_burst`), seconds for the head and for the body of a request to come; and
-    the number of connections at once, over all callers."""
+    """The limits of a caller: bytes of a body and of a frame, sockets and streams at once, sessions of MCP, requests a
+    second and at once (of an address without a valid token in `strangers_burst`), seconds for the head and for the body
+    of a request to come; and the number of connections at once, over all callers."""
 
     body: int = 1 << 20
     frame: int = 1 << 18
     sockets: int = 64
+    sessions: int = 256
     rate: float = 50.0
     burst: int = 200
     strangers_burst: int = 1_000
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     connections: int = 512
+
+    @property
+    def share(self) -> int:
+        """The number of connections that one user, or one address without a token, may have in use."""
+        return max(1, self.connections // 4)
 
 
 class GuardedPages(Protocol):
@@ -106,7 +117,8 @@ class Guard:
         self._origins = frozenset(origins)
         self._limits = limits
         self._rates = rates
-        self._sockets: dict[str, int] = {}
+        self._connections = Shares(limits.share)
+        self._held = Shares(limits.sockets)  # what lasts until its client ends it
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -129,16 +141,17 @@ class Guard:
                 else:
                     refused = self._unknown(caller, scope)
         scope.setdefault("state", {})["credential"] = credential
-        if refused is None and caller is not None and scope["type"] == "websocket":
-            await self._socket(scope, receive, send, caller)
-            return
-        if refused is None:
+        if refused is None and scope["type"] == "http":
             refused = self._too_large(headers)
-        if refused is not None:
-            await self._refuse(scope, receive, send, headers, refused)
-            return
-        scope.setdefault("state", {})["caller"] = caller
-        await self._application(scope, self._bounded(receive), send)
+        with ExitStack() as shares:
+            if refused is None and scope["path"] not in OPEN:
+                refused = self._beyond_share(scope, caller, shares)
+            if refused is not None:
+                await self._refuse(scope, receive, send, headers, refused)
+                return
+            scope["state"]["caller"] = caller
+            is_request = scope["type"] == "http"
+            await self._application(scope, self._bounded(receive) if is_request else receive, send)
 
     def _credential(self, scope: MutableMapping[str, Any], headers: dict[str, str]) -> Credential:
         """The token of a request, from the place where its address takes one."""
@@ -213,6 +226,23 @@ class Guard:
             return None
         return 413, "too_large", _too_large_sentence(self._limits.body), {}
 
+    def _beyond_share(
+        self, scope: MutableMapping[str, Any], caller: Caller | None, shares: ExitStack
+    ) -> tuple[int, str, str, dict[str, str]] | None:
+        """Count a request for its user, or for its address, until `shares` is closed."""
+        owner = ("user", caller.user) if caller else ("address", address_of(scope))
+        if _lasts(scope) and not shares.enter_context(self._held.taken(owner)):
+            message = f"A user has at most {self._held.most} sockets and streams at once; close one."
+            return 429, "too_many_sockets", message, {}
+        if not shares.enter_context(self._connections.taken(owner)):
+            error = TooManyRequests(
+                f"A caller has at most {self._connections.most} requests, sockets and streams at once; wait for one to "
+                "end and send it again.",
+                retry_after=1,
+            )
+            return error.status, error.code, str(error), error_headers(error)
+        return None
+
     def _bounded(self, receive: ReceiveMessage) -> ReceiveMessage:
         """A body that grows beyond its bound, or does not come, ends as if the client had gone."""
         seen = 0
@@ -234,27 +264,15 @@ class Guard:
 
         return bounded
 
-    async def _socket(
-        self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage, caller: Caller
-    ) -> None:
-        name = caller.signature
-        if self._sockets.get(name, 0) >= self._limits.sockets:
-            message = f"A token has at most {self._limits.sockets} sockets at once; close one."
-            await refuse(scope, receive, send, 429, "too_many_sockets", message, {})
-            return
-        self._sockets[name] = self._sockets.get(name, 0) + 1
-        try:
-            scope.setdefault("state", {})["caller"] = caller
-            await self._application(scope, receive, send)
-        finally:
-            self._sockets[name] -= 1
-            if not self._sockets[name]:
-                del self._sockets[name]
-
 
 def host_name(host: str) -> str:
     """The name in a header `Host`, without the port."""
     return host if host.endswith("]") else host.rsplit(":", 1)[0]
+
+
+def _lasts(scope: MutableMapping[str, Any]) -> bool:
+    """Return whether a request lasts until its client ends it: a socket, or the stream of a session of MCP."""
+    return scope["type"] == "websocket" or (scope["path"] == MCP and scope["method"] == "GET")
 
 
 def _too_large_sentence(most: int) -> str:

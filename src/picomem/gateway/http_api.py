@@ -38,7 +38,7 @@ from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
-from picomem.gateway.guard import Application, Guard, Limits
+from picomem.gateway.guard import MCP, Application, Guard, Limits
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
@@ -88,7 +88,7 @@ def application(
     rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime, rates)
-    mcp = McpOverHttp(calls, limits.body)
+    mcp = McpOverHttp(calls, limits)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)
@@ -125,7 +125,7 @@ def application(
         Route("/v1/chat/completions", chats.complete, methods=["POST"]),
         Route("/v1/models", chats.models, methods=["GET"]),
         Route("/v1/models/{model}", chats.model, methods=["GET"]),
-        Route("/mcp", mcp),
+        Route(MCP, mcp),
         *channels.routes(),
         *pages.routes(),
     ]

@@ -2,40 +2,49 @@
 
 One MCP server answers all; whose engine a request has is read from its token, or from the header `Picomem-User` where
 the token may name others. A session belongs to the token that opened it and to the user, which the SDK checks.
+
+The SDK bounds the sessions of all users together, so one user could keep the others from opening any. Here a user who
+opens one too many loses the one that was unused longest: many clients never end theirs, and each begins a new session
+when it is told that its own is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken as McpToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from picomem.engine.engine import Engine
 from picomem.gateway.calls import Calls
-from picomem.gateway.guard import Message, ReceiveMessage
+from picomem.gateway.guard import Limits, Message, ReceiveMessage, SendMessage
 from picomem.gateway.mcp import build_server
 from picomem.gateway.openapi import USER_HEADER
+from picomem.light_dataclass import dataclass
 
-_MOST_SESSIONS = 10_000
+_MOST_SESSIONS = 10_000  # of all users
+_SESSION, _VERSION = "mcp-session-id", "mcp-protocol-version"
 
 
 class McpOverHttp:
     """An ASGI application that offers `operations`; `running` has to be entered first."""
 
-    def __init__(self, calls: Calls, most_bytes: int) -> None:
+    def __init__(self, calls: Calls, limits: Limits) -> None:
         self._calls = calls
         self._runtime = runtime = calls.runtime
         operations = [remote.operation for remote in calls.operations.values()]
         server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, calls.places)
         self._manager = StreamableHTTPSessionManager(
-            server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
+            server, max_request_body_size=limits.body, max_sessions=_MOST_SESSIONS
         )
+        self._sessions = OpenSessions(limits.sessions)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -52,11 +61,93 @@ class McpOverHttp:
         if scope["method"] == "POST":
             # The SDK would log a client that hangs up in the middle of its body as a mistake.
             receive = _again(await request.body(), receive)
-        await self._manager.asgi_app(scope, receive, send)
+        owner, session = request.state.caller.user, request.headers.get(_SESSION)
+        version = request.headers.get(_VERSION)
+        if session is None and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
+            while (unused := self._sessions.beyond_most(owner)) is not None:
+                await self._end(unused, scope, receive)
+        with self._sessions.in_use(owner, session):
+            await self._manager.asgi_app(scope, receive, self._noting_sessions(scope, owner, session, send))
+
+    def _noting_sessions(
+        self, scope: MutableMapping[str, Any], owner: str, session: str | None, send: SendMessage
+    ) -> SendMessage:
+        """The same function, which notes the session that an answer begins or ends."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                begun = Headers(raw=message["headers"]).get(_SESSION)
+                if session is None and begun is not None:
+                    self._sessions.begin(owner, OpenSession(begun, scope["user"]))
+                elif session is not None and scope["method"] == "DELETE":
+                    self._sessions.forget(owner, session)
+            await send(message)
+
+        return sent
+
+    async def _end(self, ended: OpenSession, scope: MutableMapping[str, Any], receive: ReceiveMessage) -> None:
+        """End a session as its client would."""
+
+        async def ignore(_message: Message) -> None:
+            pass
+
+        headers = [(_SESSION.encode(), ended.session.encode())]
+        delete = {**scope, "method": "DELETE", "headers": headers, "user": ended.authenticated}
+        await self._manager.asgi_app(delete, _again(b"", receive), ignore)
 
     def _engine_of(self, context: ServerRequestContext[Any]) -> Engine:
         assert context.request is not None
         return self._runtime.engine(context.request.state.acting)
+
+
+@dataclass(slots=True)
+class OpenSession:
+    """A session, who opened it, and the number of its requests that run."""
+
+    session: str
+    authenticated: AuthenticatedUser
+    running: int = 0
+
+
+class OpenSessions:
+    """The sessions of each user. Not for threads: it lives in the event loop.
+
+    One that the SDK has ended because it was unused is still listed, and among the first to go."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[str, dict[str, OpenSession]] = {}  # by user; the one that was unused longest comes first
+
+    def begin(self, owner: str, opened: OpenSession) -> None:
+        """Note that a user has opened a session."""
+        self._open.setdefault(owner, {})[opened.session] = opened
+
+    @contextmanager
+    def in_use(self, owner: str, session: str | None) -> Iterator[None]:
+        """Keep a session until the end of the block, if the user has it."""
+        used = self._open.get(owner, {}).get(session or "")
+        if used is None:
+            yield
+            return
+        used.running += 1
+        try:
+            yield
+        finally:
+            used.running -= 1
+            if self._open.get(owner, {}).pop(used.session, None) is not None:
+                self.begin(owner, used)
+
+    def forget(self, owner: str, session: str) -> None:
+        """Note that a session has ended."""
+        self._open.get(owner, {}).pop(session, None)
+
+    def beyond_most(self, owner: str) -> OpenSession | None:
+        """Take out the session that was unused longest, if the user has no room for another."""
+        sessions = self._open.get(owner, {})
+        if len(sessions) < self._most:
+            return None
+        unused = next((name for name, opened in sessions.items() if not opened.running), None)
+        return None if unused is None else sessions.pop(unused)
 
 
 def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:

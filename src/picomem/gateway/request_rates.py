@@ -25,7 +25,12 @@ class RequestRates:
 
     def count_stranger(self, scope: Mapping[str, Any]) -> None:
         """Count a request that shows no valid token, for its address. Raises TooManyRequests."""
-        _check(self._strangers.wait_seconds(str((scope.get("client") or ("",))[0])))
+        _check(self._strangers.wait_seconds(address_of(scope)))
+
+
+def address_of(scope: Mapping[str, Any]) -> str:
+    """The address from which a request comes."""
+    return str((scope.get("client") or ("",))[0])
 
 
 class _Buckets:

@@ -6,6 +6,7 @@ from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
+from picomem.records.caller import READ_SESSIONS
 from picomem.records.episode import BY_HOST, DENY, Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
@@ -15,6 +16,7 @@ from picomem.store import audit, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
 _WITHHELD = "a withheld session"
+_NOT_READ = f"a past session, which needs the permission {READ_SESSIONS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,10 @@ class Explanation:
     transcript: Transcript | None = None
 
 
-def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
-    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound."""
+def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = True) -> Explanation:
+    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound.
+
+    Without `reads_sessions` the sources in past sessions have no text."""
     change = audit.change(tx, scope, name)
     if change is not None and not change.memory_id:
         return Explanation(change.id, "change", None, (), (change,), ())
@@ -51,7 +55,8 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
         memory = resolve(tx, scope, change.memory_id if change else name, archived=True)
     except NotFound:
         return _episode(tx, scope, name)
-    sources = tuple(_source(tx, scope, link.parent, link.version) for link in memories.links_of(tx, scope, memory.id))
+    links = memories.links_of(tx, scope, memory.id)
+    sources = tuple(_source(tx, scope, link.parent, link.version, reads_sessions=reads_sessions) for link in links)
     return Explanation(
         memory.id,
         "memory",
@@ -90,7 +95,9 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     return Explanation(episode.id, "episode", None, (), (), (), episode, transcript)
 
 
-def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> MemorySource:
+def _source(tx: Transaction, scope: Scope, parent: Parent, version: int, *, reads_sessions: bool) -> MemorySource:
+    if parent.kind in ("message", "episode") and not reads_sessions:
+        return MemorySource(version, parent, "", _NOT_READ)
     if parent.kind == "message":
         said = session_rows.message_by_id(tx, scope, parent.id)
         if said is None:

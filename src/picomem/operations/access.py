@@ -99,10 +99,11 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
 
     `--user` says whose. Programs send it as `Authorization: Bearer TOKEN`.
 
-    memory:read:user reads memories and past sessions, memory:write:user stores and changes them, memory:read:session
-    and memory:write:session are for conversations with PicoBot, and memory:purge:user erases. Without --scope a token
-    has all of these but the last. memory:read:global and memory:write:global reach the memory of every user, and
-    server:read:metrics the numbers of the server; `picomem grant` grants these three first.
+    memory:read:user reads memories, memory:write:user stores and changes them, memory:read:session reads past sessions
+    (transcripts, and conversations with PicoBot), memory:write:session holds conversations with PicoBot, and
+    memory:purge:user erases. Without --scope a token has all of these but the last. memory:read:global and
+    memory:write:global reach the memory of every user, and server:read:metrics the numbers of the server; `picomem
+    grant` grants these three first.
     """
     from picomem.engine.authorization import make_token
 

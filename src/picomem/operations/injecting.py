@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import injecting as injecting_presentations
 from picomem.operations.recall_views import HitView, hit_view
+from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -36,7 +37,7 @@ class PromptEntry:
 class PromptContextResult:
     """The `block` that the agent would get, empty where `obstacle` says why it gets none. `relevance` is how likely the
     entries help with the prompt, 0–1, and `min_relevance` the threshold, of the setting `hooks.min_relevance`; `tokens`
-    of the block are at most `token_budget`."""
+    of the block are at most `token_budget`. `warnings` says what was left out."""
 
     is_injected: bool
     obstacle: str
@@ -46,6 +47,7 @@ class PromptContextResult:
     tokens: int
     token_budget: int
     entries: list[PromptEntry]
+    warnings: list[str] = field(default_factory=list)
 
 
 def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptContextResult:
@@ -83,6 +85,7 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
         entries=[
             PromptEntry(hit_view(hit, is_cited=is_cited), as_injected(hit) in chosen.injected) for hit in chosen.hits
         ],
+        warnings=[] if engine.caller.may(READ_SESSIONS) else [SESSIONS_NOT_READ],
     )
 
 

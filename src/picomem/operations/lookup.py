@@ -14,6 +14,7 @@ from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import moment
 from picomem.paths import named_path
+from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin
 
 if TYPE_CHECKING:
@@ -228,7 +229,8 @@ class WhyResult:
     """`version_numbers` are the versions as people count them, by the numbers in the changes and sources. Of an episode
     `explanation` says where it is from, and `transcript` is the path of it. `contradicted` are the keys of the memories
     that it may contradict, by their ids. `handed_out` says in which of the latest sessions a hook put it beside a
-    prompt, the latest first; what an agent recalls is not recorded. It is empty for an agent."""
+    prompt, the latest first; what an agent recalls is not recorded. It is empty for an agent, and for a caller who may
+    not read past sessions."""
 
     id: str
     what: str
@@ -283,7 +285,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
         contradicted=_contradicted(engine, [explained.memory] if explained.memory else []),
         # The ids of sessions would cost an agent tokens.
         handed_out=[]
-        if engine.caller.is_agent
+        if engine.caller.is_agent or not engine.caller.may(READ_SESSIONS)
         else [HandoutView(given.session, iso(given.at)) for given in handouts(engine, explained.id)],
     )
 

@@ -9,6 +9,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import notes as notes_presentations
+from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
         answer = engine.search_notes(request.query, limit=request.max_results, min_score=request.min_score)
         results += [_note_view(hit, cited) for hit in answer.hits]
         warnings += answer.warnings
-    if request.corpus in ("sessions", "all"):
+    if request.corpus in ("sessions", "all") and not engine.caller.may(READ_SESSIONS):
+        warnings.append(SESSIONS_NOT_READ)
+    elif request.corpus in ("sessions", "all"):
         try:
             said = engine.recall(
                 request.query, limit=request.max_results, include_memories=False, include_notes=False

@@ -9,12 +9,14 @@ from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
 from picomem.operations.presentations import purging as purging_presentations
+from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
+_SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that needs the permission {READ_SESSIONS}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,8 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     Without an argument it finishes an interrupted purge. It asks for confirmation; --yes skips that.
     """
     if request.dry_run:
-        return _planned(
-            engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
-        )
+        plan = engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
+        return _planned(plan, reads_sessions=engine.caller.may(READ_SESSIONS))
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
     return _purged(
@@ -107,20 +108,21 @@ def _chosen(request: PurgeRequest) -> bool:
     return bool(request.session) or request.older_than is not None or request.everything
 
 
-def _planned(planned: Planned) -> PurgeResult:
+def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
+    sessions = [GoingSession(id_, title, "") for id_, title in planned.sessions]
+    sessions += [GoingSession(session, "", path) for session, path in planned.transcripts]
     return PurgeResult(
         dry_run=True,
         counts=planned.counts,
         said=in_words(planned.counts),
         memories=[GoingMemory(memory.key, memory.content, memory.key in planned.partly) for memory in planned.memories],
-        sessions=[GoingSession(id_, title, "") for id_, title in planned.sessions]
-        + [GoingSession(session, "", path) for session, path in planned.transcripts],
+        sessions=sessions if reads_sessions else [],
         change_id="",
         scan=None,
         left=[],
         unfinished="",
         finished=False,
-        explanation=NOTES,
+        explanation=NOTES if reads_sessions or not sessions else f"{NOTES} {_SESSIONS_NOT_LISTED}",
     )
 
 

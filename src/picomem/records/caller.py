@@ -8,10 +8,12 @@ from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
 
-OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
+READ_SESSIONS = "memory:read:session"  # transcripts, and conversations with PicoBot
+OWN_DATA = frozenset({READ_SESSIONS, "memory:read:user", "memory:write:session", "memory:write:user"})
 PURGE = "memory:purge:user"
 READ_EVERYONE = "memory:read:global"
 GLOBAL = frozenset({READ_EVERYONE, "memory:write:global"})
+SESSIONS_NOT_READ = f"Past sessions were left out: they need the permission {READ_SESSIONS}."
 METRICS = "server:read:metrics"
 GRANTABLE = GLOBAL | {METRICS}
 TOKEN_SIGNATURE = "api:"  # begins the name of a caller who shows a token

@@ -38,4 +38,4 @@ def prompt_context(result: PromptContextResult) -> Presentation:
         for number, hit in enumerate(weaker, 1):
             heading = f"{hit.key or hit.role}, {day(hit.at)[:10]}  score {hit.score:.2f}"
             blocks.append(PresentedEntry(heading, (Text(attributed(hit.text, hit.origin), 3),), number))
-    return Presentation(blocks=tuple(blocks))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
