@@ -144,6 +144,34 @@ def test_a_list_says_which_filters_leave_nothing(picomem: Picomem, home: Path) -
         told = picomem(command, "--since", "2026-01-01").out
         assert told == "No episode matches --since 2026-01-01; there are others without it.\n"
     assert "2020-05-04" in picomem("timeline").out
+    for filters in ("--verb forget", "--actor user:omar", "--until 2020-01-01", "--verb forget --since 2020-01-01"):
+        told = picomem("changes", *filters.split()).out
+        others = "there are others without " + ("it" if filters.count("--") == 1 else "them")
+        assert told == f"No change matches {filters}; {others}.\n"
+    assert picomem("--user", "omar", "changes", "--verb", "forget").out == "Nothing has been decided yet.\n"
+    told = picomem("recall", "lock", "--kind", "preference", "--valid-at", "2020-01-01").out
+    assert "Only what matches --kind preference --valid-at 2020-01-01 was searched." in told
+    assert "Only what" not in picomem("recall", "lock", "--kind", "fact").out
+
+
+def test_a_list_of_conversations_says_where_the_others_are(picomem: Picomem) -> None:
+    picomem("remember", "The lock closes at nine")
+    assert "There are no such conversations" in picomem("sessions", "--channel", "whatsapp").out
+    session = picomem("begin-session", "--title", "Cranes", "--json").json["session"]["id"]
+    told = picomem("sessions", "--channel", "whatsapp").out
+    assert told == "No conversation matches --channel whatsapp; there are others without it.\n"
+    assert "matches --archived" in picomem("sessions", "--archived").out
+    picomem("archive-session", session)
+    assert picomem("sessions").out == "All conversations are archived; --archived lists them.\n"
+    assert "Cranes" in picomem("sessions", "--archived").out
+
+
+def test_review_says_how_many_come_from_others(picomem: Picomem) -> None:
+    picomem("remember", "The lock closes at nine")
+    assert picomem("review").out == "Nothing waits for a decision.\n"
+    picomem("remember", "The crane is out of order until Friday", "--origin", "web")
+    assert "--untrusted lists 1 from tools, the web or others." in picomem("review").out
+    assert "crane" in picomem("review", "--untrusted").out
 
 
 def commands_in(said: str) -> list[list[str]]:

@@ -14,6 +14,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.ingest.projects import project_and_repository, project_of, remote_of, repository_of_pointer
 from picomem.light_dataclass import replace
+from picomem.operations.table import operation
 from picomem.records.scope import Scope
 from picomem.store import episodes
 
@@ -215,3 +216,38 @@ def test_a_project_keeps_the_name_under_which_an_older_store_knows_it(
     _session(repository / "api", transcripts, "s2", "The second session.")
     engine.ingest(transcripts)
     assert _projects(engine) == {"s1": "dock", "s2": "dock"}
+
+
+def test_memories_of_a_folder_that_had_its_own_project_are_read_in_the_repository_s(
+    engine: Engine, tmp_path: Path
+) -> None:
+    transcripts, api, other = tmp_path / "transcripts", tmp_path / "harbor" / "api", tmp_path / "quay" / "web"
+    for folder in (transcripts, api, other):
+        folder.mkdir(parents=True)
+    _session(api, transcripts, "s1", "Where does the quayside scheduler keep its calendar?")
+    _session(tmp_path / "harbor" / "web", transcripts, "s2", "Which colours has the page?")
+    _session(other, transcripts, "s3", "Which colours has the other page?")
+    engine.ingest(transcripts)
+    local = Scope("local")
+    engine.remember("The api listens on port 7411.", key="api_port", scope=replace(local, project="api"))
+    engine.remember("The web page is blue.", key="page_colour", scope=replace(local, project="web"))
+    (tmp_path / "harbor" / ".git").mkdir()
+    (tmp_path / "harbor" / ".git" / "config").write_text("[core]\n")
+    harbor = replace(local, project="harbor")
+    assert not engine.recall("which port does the api listen on", scope=harbor).hits
+    _session(api, transcripts, "s4", "And where does the crane keep its own?")
+    _session(tmp_path / "harbor" / "web", transcripts, "s5", "And which shapes?")
+    engine.ingest(transcripts)
+
+    answer = engine.recall("which port does the api listen on", scope=harbor)
+    assert [hit.key for hit in answer.hits if hit.source == "memory"] == ["api_port"]
+    assert "port 7411" in engine.index(scope=harbor).text
+    assert "blue" not in engine.index(scope=harbor).text, "two folders had that name"
+    assert {hit.session for hit in engine.timeline(scope=harbor)} == {"s1", "s4", "s5"}
+    listed = operation("memories")
+    (memory,) = listed.call(engine, listed.request(project="harbor")).memories
+    assert memory.key == "api_port"
+    revised = engine.revise("api_port", content="The api listens on port 7412.", scope=harbor)
+    assert revised.scope.project == "api"
+    assert "port 7411" not in engine.index(scope=harbor).text
+    assert not engine.index(scope=replace(local, project="quay")).entries

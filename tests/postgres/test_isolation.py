@@ -17,6 +17,7 @@ from picomem.store.postgres_dialect import translated_statement
 from picomem.store.postgres_schema import prepare
 from picomem.store.postgres_transaction import DATABASE, seeing
 from picomem.store.postgres_values import adapt
+from picomem.store.row_hash import COLUMNS
 from picomem.store.sql_statements import is_of_everyone, load
 
 STATEMENTS = load(DATABASE)
@@ -148,6 +149,7 @@ def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psy
         ("memories_by_doc", "doc"),
         ("episodes_by_doc", "doc"),
         ("episode_places", "doc"),
+        ("episodes_around", "doc"),
         ("vectors_after", "doc"),
         ("vectors_of", "doc"),
         ("known_identities", "identity"),
@@ -163,6 +165,25 @@ def test_a_question_is_looked_up_in_an_index_and_not_among_all_rows_of_the_user(
     planner.execute("SET enable_bitmapscan TO off")
     conditions = [step for step in _plan(planner, name) if "Index Cond" in step]
     assert any(re.search(rf"\b{column} (=|>=|>)", condition) for condition in conditions), conditions
+
+
+def test_what_stands_beside_an_episode_is_looked_up_in_a_store_that_was_never_analyzed(
+    engine_of: Callable[[str], Engine], connection: psycopg.Connection, tmp_path: Path
+) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_text('{"role": "user", "content": "We moved shelf 1 to room 1."}\n')
+    engine_of("memory").ingest([session])  # the user of the values that a plan is asked with
+    connection.execute(seeing("memory").replace(", true)", ", false)").encode())
+    columns = (*COLUMNS["episodes"], "row_hash")
+    of_copies = {"first_turn": "first_turn + n", "last_turn": "last_turn + n", "doc": "doc + n"}
+    of_copies |= {name: f"{name} || n" for name in ("id", "identity")}
+    values = ", ".join(of_copies.get(name, name) for name in columns)
+    copies = f"SELECT {values} FROM episodes, generate_series(1, 1000) AS copies(n)"
+    connection.execute(f"INSERT INTO episodes ({', '.join(columns)}) {copies}".encode())
+    connection.execute("SET plan_cache_mode TO force_custom_plan")
+    plan = _plan(connection, "episodes_around")
+    assert any(re.search(r"Index Cond: .*\(first_turn >= .*\(first_turn <= ", step) for step in plan), "\n".join(plan)
+    assert not any("Seq Scan" in step for step in plan), "\n".join(plan)
 
 
 def _plan(planner: psycopg.Connection, name: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from tests.postgres_server import PARTITIONS, empty_database
 from tests.store import design_tables
 
-from picomem.errors import NewerSchema
+from picomem.errors import NewerSchema, Unsupported
 from picomem.records.scope import Scope
 from picomem.store import postgres_schema
 from picomem.store.postgres import PostgresConnector
@@ -144,6 +144,16 @@ def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...])
 def test_a_store_of_a_newer_version_is_refused(address: str, connection: psycopg.Connection) -> None:
     connection.execute("UPDATE meta SET value = '999' WHERE name = 'schema_version'")
     with pytest.raises(NewerSchema, match="schema 999"):
+        PostgresConnector(address)
+
+
+def test_a_store_that_citus_distributed_is_refused_because_a_purge_would_not_reach_its_workers(
+    address: str, connection: psycopg.Connection
+) -> None:
+    connection.execute("CREATE TABLE public.pg_dist_partition (logicalrelid regclass)")  # as Citus lists its tables
+    PostgresConnector(address).close()
+    connection.execute("INSERT INTO public.pg_dist_partition VALUES ('picomem.memories')")
+    with pytest.raises(Unsupported, match="distributed with Citus"):
         PostgresConnector(address)
 
 

@@ -99,6 +99,16 @@ def test_query_category_range_and_limit_combine(told: Engine) -> None:
     assert not told.recall("queue", since="2026-04-20", until="2026-04-30", include_memories=False).hits
 
 
+@pytest.mark.requirement("A4")
+def test_a_limit_in_time_adds_nothing_that_only_lies_within_it(engine: Engine, talk: Callable[..., Path]) -> None:
+    said = ["The booking queue runs on Redis.", *(f"The crane lifts {number} crates." for number in range(10, 40))]
+    rows = [(f"2026-04-07T09:{minute:02}:00Z", "user", text) for minute, text in enumerate(said)]
+    engine.ingest([talk(rows)])
+    question = "booking queue on Redis"
+    assert recall_texts(engine, question, until="2026-04-08") == recall_texts(engine, question)
+    assert len(engine.recall("", until="2026-04-08", limit=40, token_budget=None).hits) == len(said)
+
+
 def test_time_words_in_the_question_bring_that_time_to_the_front(told: Engine) -> None:
     answer = told.recall("what did we talk about on April 14th?", now="2026-05-02")
     assert answer.time_phrase

@@ -16,6 +16,7 @@ from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.store import audit, episode_events, episodes, memories, row_counts
 from picomem.store.connector import Transaction
+from picomem.store.project_names import with_former_projects
 from picomem.store.session_names import Place, find_session
 
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> Liste
     """A page of memories, the most important first; `damaged` gets the ids of its damaged rows."""
     context = engine._context
     with context.connector.read() as tx:
-        return memories.listed(tx, engine.scope, context.clock(), query, damaged)
+        reader = with_former_projects(tx, engine.scope.narrowed(project=query.filter.project))
+        scope = replace(engine.scope, former_projects=reader.former_projects)
+        return memories.listed(tx, scope, context.clock(), query, damaged)
 
 
 def holds_memories(engine: Engine) -> bool:
@@ -171,7 +174,8 @@ def episodes_by_time(engine: Engine, scope: Scope, since: Micros, until: Micros,
     """Return how many episodes of a scope began in [since, until), by the beginning of each span of `slot` microseconds
     that has some."""
     with engine._context.connector.read() as tx:
-        return episodes.count_by_time(tx, engine._context.owner(scope), since, until, slot)
+        reader = with_former_projects(tx, engine._context.owner(scope))
+        return episodes.count_by_time(tx, reader, since, until, slot)
 
 
 def episodes_around(engine: Engine, episode: Episode, limit: int) -> NearbyEpisodes:

@@ -24,6 +24,7 @@ from picomem.records.scope import Scope
 from picomem.store import episodes, index_page_rows, memories
 from picomem.store.connector import Transaction
 from picomem.store.memories import EntryPlace
+from picomem.store.project_names import with_former_projects
 from picomem.version import __version__
 
 _KINDS = frozenset(kind.value for kind in Kind)
@@ -72,6 +73,7 @@ def page(
 
     Raises InvalidInput for a budget that no page fits.
     """
+    scope = with_former_projects(tx, scope)
     material = _material(tx, scope, now, entry_limit(budget))
     read, damaged = material.first(tx, scope, _FIRST)
     made_from = material.digest(damaged)
@@ -93,6 +95,7 @@ def explained(
 ) -> IndexAccount:
     """The page for a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for
     a budget that no page fits."""
+    scope = with_former_projects(tx, scope)
     material = _material(tx, scope, now, entry_limit(budget) + omitted)
     limit = _FIRST
     while True:

@@ -7,6 +7,7 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import memories
 from picomem.store.connector import Transaction
+from picomem.store.project_names import with_former_projects
 
 
 def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False) -> Memory:
@@ -15,8 +16,10 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     Raises NotFound where there is none, and Conflict where several owners hold the key.
     """
 
+    reader = with_former_projects(tx, scope)
+
     def visible(memory: Memory) -> bool:
-        return memories.visible(memory.scope, scope)
+        return memories.visible(memory.scope, reader)
 
     versions = list(filter(visible, memories.of_key(tx, scope, name)))
     if not versions and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):

@@ -16,6 +16,7 @@ from picomem.records.transcript import Turn
 from picomem.store import episodes, session_rows
 from picomem.store.connector import Transaction
 from picomem.store.episodes import TimelinePlace
+from picomem.store.project_names import with_former_projects
 
 
 class TimelineHits(NamedTuple):
@@ -38,7 +39,8 @@ def timeline(
 
     The ids of damaged rows go on `damaged`.
     """
-    entries, last = episodes.timeline(tx, scope, since, until, limit, damaged, after)
+    reader = with_former_projects(tx, scope)
+    entries, last = episodes.timeline(tx, reader, since, until, limit, damaged, after)
     ids = dict.fromkeys(episode.transcript_id for episode in entries)
     transcripts: dict[str, Transcript | None] = {}
     for name in ids:

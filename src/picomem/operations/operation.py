@@ -322,8 +322,9 @@ def _unicode(text: str) -> str:
 
 def given_filters(request: object, names: Iterable[str]) -> list[str]:
     """The filters among the options of a request that were given, as on the command line: `kind fact`, `archived`."""
-    given = ((name, getattr(request, name)) for name in names)
-    return [name if value is True else f"{name} {value}" for name, value in given if value]
+    given = ((name.replace("_", "-"), getattr(request, name)) for name in names)
+    single = ((name, value) for name, values in given for value in (values if isinstance(values, tuple) else [values]))
+    return [name if value is True else f"{name} {value}" for name, value in single if value]
 
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:

@@ -116,7 +116,7 @@ def hit_session_view(session: HitSession) -> HitSessionView:
 class AnswerView:
     """The answer to a question; see records/hit.py. `sessions` says once of each session what its hits
     share; it is empty for an agent. `is_limited` says that the caller named a limit, and so wants all of the hits;
-    people are shown only those that stand out otherwise."""
+    people are shown only those that stand out otherwise. `filters` are those of the request, if nothing was found."""
 
     question: str
     hits: list[HitView]
@@ -131,10 +131,16 @@ class AnswerView:
     time_phrase: str
     warnings: list[str]
     is_limited: bool
+    filters: list[str] = field(default_factory=list)
 
 
 def answer_view(
-    answer: Answer, sessions: Iterable[HitSession], *, is_cited: bool, is_limited: bool = False
+    answer: Answer,
+    sessions: Iterable[HitSession],
+    *,
+    is_cited: bool,
+    is_limited: bool = False,
+    filters: Iterable[str] = (),
 ) -> AnswerView:
     return AnswerView(
         question=answer.question,
@@ -150,6 +156,7 @@ def answer_view(
         time_phrase=answer.time_phrase,
         warnings=list(answer.warnings),
         is_limited=is_limited,
+        filters=list(filters),
     )
 
 

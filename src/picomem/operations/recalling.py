@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.fenced_results import fenced, fenced_turn
-from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, given_filters, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.presentations.wording import plural
 from picomem.operations.recall_views import AnswerView, answer_view
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 _CATEGORIES = (*Kind, "knowledge", "timeline")
+_FILTERS = tuple("kind priority tag origin file failed since until time_window as_of valid_at project session".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,9 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     else:
         answer = replace(answer, hits=tuple(replace(hit, parts=()) for hit in answer.hits))
     sessions = _hit_sessions(engine, answer)
-    return answer_view(answer, sessions, is_cited=cites_sources(engine), is_limited=request.limit is not None)
+    filters = [] if answer.hits or answer.left_out else given_filters(request, _FILTERS)
+    is_limited = request.limit is not None
+    return answer_view(answer, sessions, is_cited=cites_sources(engine), is_limited=is_limited, filters=filters)
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:

@@ -43,7 +43,8 @@ class WaitingView:
 class ReviewResult:
     """The pending decisions, pairs first; or the change that was made, with the key of its memory.
 
-    `left_out` is how many more wait behind `cursor`, which is empty on the last page.
+    `left_out` is how many more wait behind `cursor`, which is empty on the last page. Where nothing waits, `untrusted`
+    is how many more there are with the option of that name.
     """
 
     waiting: list[WaitingView]
@@ -51,6 +52,7 @@ class ReviewResult:
     cursor: str
     change: ChangeView | None
     key: str
+    untrusted: int = 0
 
 
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
@@ -77,7 +79,8 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
         for item in to_review(engine, page)
     ]
-    return ReviewResult(views, left_out, cursor, None, "")
+    untrusted = 0 if places or request.untrusted else len(review_places(engine, untrusted=True))
+    return ReviewResult(views, left_out, cursor, None, "", untrusted)
 
 
 def _what(item: WaitingView) -> str:

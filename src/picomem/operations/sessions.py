@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced_turn
-from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.recall_views import iso_or_none
@@ -58,20 +58,29 @@ class ListedSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionsResult:
-    """The one that was active last first; `cursor` is empty on the last page, `damaged` names skipped rows."""
+    """The one that was active last first; `cursor` is empty on the last page, `damaged` names skipped rows. `filters`
+    are those of the request, if they leave nothing of what is there; `archived` says that everything is archived."""
 
     sessions: list[ListedSession]
     cursor: str
     damaged: list[str]
+    filters: list[str] = field(default_factory=list)
+    archived: bool = False
 
 
 def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
     """List conversations with PicoBot, most recently active first."""
-    page = engine.sessions().page(
+    log = engine.sessions()
+    page = log.page(
         channel=request.channel or "", archived=request.archived, limit=request.limit, cursor=request.cursor
     )
     listed = [ListedSession(_session_view(session), count) for session, count in page.sessions]
-    return SessionsResult(listed, page.cursor, list(page.damaged))
+    if listed or page.damaged:
+        return SessionsResult(listed, page.cursor, list(page.damaged))
+    has_active, has_archived = (bool(log.page(archived=archived, limit=1).sessions) for archived in (False, True))
+    has_others = has_active or (has_archived and request.archived)
+    filters = given_filters(request, ("channel", "archived")) if has_others else []
+    return SessionsResult([], "", [], filters, archived=has_archived and not has_others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, given_filters, option
 from picomem.operations.paging import checked_id
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
@@ -97,11 +97,13 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Latest first; `cursor` is empty on the last page, `warnings` says what is damaged."""
+    """Latest first; `cursor` is empty on the last page, `warnings` says what is damaged. `filters` are those of the
+    request, if they leave nothing of what is there."""
 
     changes: list[ListedChange]
     cursor: str
     warnings: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
 
 
 def changes(engine: Engine, request: Changes) -> ChangesResult:
@@ -126,7 +128,10 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     page = recorded[: request.limit]
     listed = [ListedChange(change_view(engine, change, key), undone.get(change.id, "")) for change, key in page]
     cursor = page[-1][0].id if len(recorded) > len(page) else ""
-    return ChangesResult(listed, cursor, damage_warnings(damaged))
+    filters = given_filters(request, ("run", "verb", "actor", "since", "until"))
+    if filters and (listed or not engine.changes(1, about=request.name, damaged=damaged)):
+        filters = []
+    return ChangesResult(listed, cursor, damage_warnings(damaged), filters)
 
 
 def _wanted(engine: Engine, request: Changes) -> ChangeFilter:

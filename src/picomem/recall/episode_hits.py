@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, tee
 
 from picomem.errors import Corrupt
@@ -99,7 +99,9 @@ def _places(
 ) -> dict[int, EpisodePlace]:
     """Return where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = state.tx, state.scope
-    if window is not None:
+    if window is not None and window.hard:
+        candidates = _best_inside(words, inside, allowed)
+    elif window is not None:
         candidates = list(words.totals)
     else:
         candidates = words.best if allowed is None else _best_allowed(state, words, allowed)
@@ -107,14 +109,14 @@ def _places(
     places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
     others = [doc for doc in dict.fromkeys([*candidates, *near.nearest, *events]) if doc not in places]
     if window is not None and window.hard:
-        # The places inside are known, and nothing outside may answer: of a long time that spares a look at ten thousand
-        # rows. The likeliest are looked up, to notice one whose row is lost.
+        # The places inside are known, and nothing outside may answer. The likeliest are looked up all the same, to
+        # notice one whose row is lost.
         places |= {doc: inside[doc] for doc in others if doc in inside}
         candidates = words.best
         others = [doc for doc in candidates if doc not in places]
     for place in search.places(tx, scope, others) if others else []:
         places[place.doc] = place
-    for place in inside.values() if window and window.weight == 1.0 else ():
+    for place in inside.values() if _is_wanted_whole(state, window) else ():
         places.setdefault(place.doc, place)
     state.damaged += missing("episode", candidates, places)
     if allowed is not None:
@@ -122,6 +124,22 @@ def _places(
     if window is not None and window.hard:
         places = {doc: place for doc, place in places.items() if doc in inside}
     return places
+
+
+def _is_wanted_whole(state: RecallState, window: TimeWindow | None) -> bool:
+    """Return whether everything in the window may answer. A limit is no evidence beside words that are asked for."""
+    return window is not None and window.weight == 1.0 and not (window.hard and state.question.terms)
+
+
+def _best_inside(words: WordMatches, inside: Mapping[int, EpisodePlace], allowed: Collection[str] | None) -> list[int]:
+    """The episodes inside a limit, of the transcripts that are allowed, that the words like best: as many as of all
+    times where there is no limit."""
+    totals = {
+        doc: total
+        for doc, total in words.totals.items()
+        if doc in inside and (allowed is None or inside[doc].transcript in allowed)
+    }
+    return rank.best_by_words(totals)
 
 
 def _best_allowed(state: RecallState, words: WordMatches, allowed: Collection[str]) -> list[int]:

@@ -27,6 +27,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
+from picomem.store.project_names import with_former_projects
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
@@ -62,6 +63,7 @@ class Recall:
     def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
         question = parse(text, now, self._zone)
         with self._connector.read() as tx:
+            scope = with_former_projects(tx, scope)
             state = RecallState(
                 tx, scope, question, wanted, now, self._vectors, self._lexicon, self._weights, self._without_vectors
             )

@@ -23,6 +23,7 @@ class Scope:
     agent: str = ""
     project: str = ""
     session: str = ""
+    former_projects: tuple[str, ...] = ()  # other names of the project, for a read (store/project_names.py)
 
     def __post_init__(self) -> None:
         if not self.user.strip():
@@ -38,4 +39,5 @@ class Scope:
 
     def narrowed(self, **parts: str) -> Scope:
         """This scope with some parts set; a part that is given empty stays as it is."""
-        return replace(self, **{name: value for name, value in parts.items() if value})
+        given = {name: value for name, value in parts.items() if value}
+        return replace(self, **given, former_projects=()) if given else self

@@ -118,10 +118,19 @@ def any_withheld(tx: Transaction, scope: Scope) -> bool:
 
 def allowed_transcripts(tx: Transaction, scope: Scope) -> set[str]:
     """The ids of the transcripts within a scope that the user did not withhold."""
-    rows = sql(tx).all(
-        "allowed_transcripts", user=scope.user, project=scope.project, agent=scope.agent, session=scope.session
-    )
+    rows = sql(tx).all("allowed_transcripts", **_reader(scope))
     return {transcript_id for (transcript_id,) in rows}
+
+
+def _reader(scope: Scope) -> dict[str, object]:
+    """The values of a statement on what is within a scope."""
+    return {
+        "user": scope.user,
+        "project": scope.project,
+        "former_projects": json.dumps(scope.former_projects),
+        "agent": scope.agent,
+        "session": scope.session,
+    }
 
 
 def transcripts_in_order(tx: Transaction, scope: Scope, now: Micros, quiet: Micros) -> list[str]:
@@ -351,7 +360,7 @@ def timeline(
 
     Those that do not match their hash are left out, and their ids are put on `damaged`.
     """
-    whose = {"user": scope.user, "project": scope.project, "agent": scope.agent, "session": scope.session}
+    whose = _reader(scope)
     top = TimelinePlace(_LATEST if until is None else until, -1, -1, "")
     rows: list[Row] = []
     if after is None or after.started_at is not None:
@@ -374,7 +383,7 @@ def timeline(
 def count_by_time(tx: Transaction, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
     """Return how many episodes of the scope began in [since, until), by the beginning of each span of `slot`
     microseconds that has some."""
-    whose = {"user": scope.user, "project": scope.project, "agent": scope.agent, "session": scope.session}
+    whose = _reader(scope)
     rows = sql(tx).all("episodes_by_slot", **whose, since=since, until=until, slot=slot)
     return {number * slot: count for number, count in rows}
 

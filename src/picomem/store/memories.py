@@ -422,6 +422,7 @@ def _reader(scope: Scope, now: Micros) -> dict[str, object]:
         "user": scope.user,
         "agent": scope.agent,
         "scope_project": scope.project,
+        "former_projects": json.dumps(scope.former_projects),
         "session": scope.session,
         "now": now,
     }
@@ -533,11 +534,12 @@ def unique_id(rows: list[Row], prefix: str, what: str) -> str:
 
 def visible(owner: Scope, reader: Scope) -> bool:
     """Return whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
+    project = reader.project if owner.project in reader.former_projects else owner.project
     return owner.user == reader.user and all(
         not asked or not has or asked == has
         for asked, has in (
             (reader.agent, owner.agent),
-            (reader.project, owner.project),
+            (reader.project, project),
             (reader.session, owner.session),
         )
     )

@@ -35,6 +35,7 @@ LISTS = {
     "ids": 'text COLLATE "C"',
     "identities": 'text COLLATE "C"',
     "transcripts": 'text COLLATE "C"',
+    "former_projects": 'text COLLATE "C"',
 }
 _TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}
 

@@ -22,11 +22,19 @@ _LOCK = 0x7069636F  # of the transaction that makes the tables: two processes ma
 
 
 def prepare(connection: psycopg.Connection, store: str, partitions: int, *, create: bool) -> None:
-    """Make the tables, or bring them up to date, in one transaction. Raises NoStore, NewerSchema or StoreError."""
+    """Make the tables, or bring them up to date, in one transaction.
+
+    Raises NoStore, NewerSchema, StoreError, or Unsupported where the tables were distributed with Citus.
+    """
     if connection.info.server_version < OLDEST:
         raise errors.StoreError(f"{store} is older than PostgreSQL 16; use a newer server.")
     if connection.info.parameter_status("server_encoding") != "UTF8":
         raise errors.StoreError(f"{store} is not encoded in UTF8; make the database with ENCODING 'UTF8'.")
+    if _is_distributed(connection):
+        raise errors.Unsupported(
+            f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; "
+            "move the store to a database without Citus."
+        )
     version = _version(connection)
     if version == SCHEMA_VERSION:
         return
@@ -88,6 +96,15 @@ def _partitions(connection: psycopg.Connection) -> int:
     counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
     (count,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
     return int(count)
+
+
+def _is_distributed(connection: psycopg.Connection) -> bool:
+    """Return whether Citus has divided the tables among machines. There CLUSTER, by which a purge writes a table anew,
+    does nothing but warn."""
+    if connection.execute("SELECT to_regclass('pg_dist_partition')").fetchone() == (None,):
+        return False
+    listed = "SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(%s)"
+    return connection.execute(listed, (f"{SCHEMA}.memories",)).fetchone() is not None
 
 
 def _may_change(connection: psycopg.Connection) -> bool:

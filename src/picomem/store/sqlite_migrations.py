@@ -103,6 +103,7 @@ STEPS = (
     Step(("0020",)),
     Step(("0021",), added=(Added("transcripts", ("policy_by",)),)),
     Step(("0022",), added=(Added("episodes", ("outcomes",)), Added("transcripts", ("repository",)))),
+    Step(("0023",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

@@ -19,7 +19,8 @@ def answer(result: AnswerView) -> Presentation:
     shown = _standing_out(result)
     blocks: list[Block] = _grouped(result, shown)
     if not result.hits and not result.left_out:
-        blocks.append(Sentence("Nothing was found."))
+        only = f" Only what matches --{' --'.join(result.filters)} was searched." if result.filters else ""
+        blocks.append(Sentence(f"Nothing was found.{only}"))
     if result.time_phrase:
         blocks.append(Sentence(f"Looked at “{result.time_phrase}”: {day(result.since)} to {day(result.until)} UTC."))
     budget = f" of {result.token_budget:,}" if result.token_budget else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.presentations.wording import counts, day, details, plural, step
+from picomem.operations.presentations.wording import counts, day, details, nothing_matches, plural, step
 
 if TYPE_CHECKING:
     from picomem.operations.maintenance import AuditResult
@@ -79,7 +79,9 @@ def changes(result: ChangesResult) -> Presentation:
         about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
         heading = f"{change.id}  {day(change.at)}  {step(change)}" + (f"  {change.key}" if change.key else "")
         blocks.append(PresentedEntry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
-    if not blocks and not result.warnings:
+    if result.filters:
+        blocks.append(Sentence(nothing_matches("change", result.filters)))
+    elif not blocks and not result.warnings:
         blocks.append(_NOTHING_DECIDED)
     more = (f"There are more: --cursor {result.cursor}",) if result.cursor else ()
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)

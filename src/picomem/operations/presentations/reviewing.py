@@ -18,7 +18,9 @@ def reviewed(result: ReviewResult) -> Presentation:
             next_steps=(f"`picomem undo {result.change.id}` takes it back.",),
         )
     if not result.waiting:
-        return Presentation(blocks=(Sentence("Nothing waits for a decision."),))
+        others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
+        more = (others,) if result.untrusted else ()
+        return Presentation(blocks=(Sentence("Nothing waits for a decision."),), next_steps=more)
     blocks: list[Block] = [_waiting(view, number) for number, view in enumerate(result.waiting, 1)]
     if result.left_out:
         more = plural(result.left_out, "more entry", "more entries")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.presentations.wording import day, plural
+from picomem.operations.presentations.wording import day, nothing_matches, plural
 
 if TYPE_CHECKING:
     from picomem.operations.consolidating import ConsolidatedView, ConsolidateResult, RunView
@@ -37,10 +37,18 @@ def sessions(result: SessionsResult) -> Presentation:
         blocks.append(PresentedEntry(session.title or _UNTITLED, (Text(" · ".join(about)),)))
     damaged = f"{plural(len(result.damaged), 'damaged row')} skipped; see `picomem doctor`."
     return Presentation(
-        blocks=tuple(blocks) or (Sentence("There are no such conversations; --user names another user."),),
+        blocks=tuple(blocks) or (Sentence(_no_sessions(result)),),
         warnings=(damaged,) if result.damaged else (),
         next_steps=(f"There are more: --cursor {result.cursor}",) if result.cursor else (),
     )
+
+
+def _no_sessions(result: SessionsResult) -> str:
+    if result.filters:
+        return nothing_matches("conversation", result.filters)
+    if result.archived:
+        return "All conversations are archived; --archived lists them."
+    return "There are no such conversations; --user names another user."
 
 
 def session(result: SessionResult) -> Presentation:

@@ -72,9 +72,12 @@ GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
 -- name: denied_transcript
 SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
 
+-- part: of_project
+(:project = '' OR t.project = :project OR t.project IN (SELECT value FROM json_each(:former_projects)))
+
 -- name: allowed_transcripts
-SELECT id FROM transcripts
-WHERE user_id = :user AND send_policy <> 'deny' AND (:project = '' OR project = :project)
+SELECT id FROM transcripts AS t
+WHERE user_id = :user AND send_policy <> 'deny' AND {of_project}
   AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
 
 -- name: sessions_in_order
@@ -151,7 +154,7 @@ ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
 -- name: timeline
 SELECT {episode_columns} FROM episodes AS e
     CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
   AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
@@ -160,7 +163,7 @@ ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :lim
 -- name: timeline_of_session
 SELECT {episode_columns} FROM episodes AS e
     CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
   AND e.transcript_id IN (SELECT s.id FROM transcripts AS s WHERE s.user_id = :user AND s.session = :session)
   AND t.send_policy <> 'deny' AND +e.started_at >= :since
   AND (+e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
@@ -170,7 +173,7 @@ ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :li
 -- name: timeline_undated
 SELECT {episode_columns} FROM episodes AS e
     CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at IS NULL
   AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id)
 ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
@@ -178,7 +181,7 @@ ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 -- name: episodes_by_slot
 SELECT e.started_at / :slot AS slot, count(*) FROM episodes AS e
     CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
   AND e.started_at < :until
 GROUP BY slot ORDER BY slot

@@ -76,14 +76,14 @@ user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now A
   AND (expires_at IS NULL OR expires_at > :now) AND {of_scope}
 
 -- part: of_scope
-(:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project))
+(:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project) OR project IN (SELECT value FROM json_each(:former_projects)))
   AND (:session = '' OR session IN ('', :session))
 
 -- part: wanted_behind
 -- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
 -- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
 (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
-  AND (:project = '' OR project IN ('', :project))
+  AND (:project = '' OR project IN ('', :project) OR project IN (SELECT value FROM json_each(:former_projects)))
   AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
   AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
