@@ -285,12 +285,13 @@ def test_errors_are_pages_with_a_sentence(pages: Served) -> None:
 
 
 def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
-    """Its sentence says what exactly went wrong, in English, and is marked so for screen readers."""
+    """Its code is told; what exactly went wrong follows in English, and is marked so for screen readers."""
     with signed_in_client(pages) as client:
         client.headers["Accept-Language"] = "zh"
         missing = client.get("/memory/nothing").text
         assert "<h1>没有找到</h1>" in missing
-        assert '<p class="warning" lang="en">There is no' in missing
+        assert re.search(r'<p class="warning">\s*没有这个名称的内容[^<]* <span lang="en">There is no', missing)
+        assert "这个地址要用另一种方法" in client.post("/search").text
         client.cookies.clear()
         assert "登录" in client.get("/memory/nothing").text
 

@@ -94,7 +94,7 @@ class GuardedPages(Protocol):
         ...
 
     def refusal(
-        self, scope: MutableMapping[str, Any], status: int, message: str, headers: dict[str, str]
+        self, scope: MutableMapping[str, Any], status: int, code: str, message: str, headers: dict[str, str]
     ) -> Application:
         """An answer that a person reads."""
         ...
@@ -175,10 +175,10 @@ class Guard:
         headers: dict[str, str],
         refused: tuple[int, str, str, dict[str, str]],
     ) -> None:
-        status, _, message, further = refused
+        status, code, message, further = refused
         is_read = scope["type"] == "http" and status != _WRONG_HOST and "text/html" in headers.get("accept", "")
         if self._pages and is_read:
-            await self._pages.refusal(scope, status, message, further)(scope, receive, send)
+            await self._pages.refusal(scope, status, code, message, further)(scope, receive, send)
         else:
             await refuse(scope, receive, send, *refused)
 
