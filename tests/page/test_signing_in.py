@@ -329,6 +329,28 @@ def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite_file("looks at the files beside the store")
+def test_a_second_server_on_a_store_leaves_the_first_its_file_and_is_found_after_it(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    files = lambda: sorted(path.name for path in tmp_path.glob("memory.db-server*.json"))  # noqa: E731
+    with serving(db) as first:
+        with serving(db) as second:
+            assert files() == [f"memory.db-server-{second.process.pid}.json", "memory.db-server.json"]
+            assert running_address(db) == first.url
+            second.stop()
+        assert running_address(db) == first.url
+        assert files() == ["memory.db-server.json"]
+        with serving(db) as second:
+            first.stop()
+            assert running_address(db) == second.url
+            second.process.kill()
+            second.process.wait()
+    assert len(files()) == 1
+    with serving(db) as third:
+        assert files() == ["memory.db-server.json"]
+        assert running_address(db) == third.url
+
+
+@pytest.mark.sqlite_file("looks at the files beside the store")
 def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     assert running_address(db) == ""
