@@ -34,6 +34,7 @@ from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
+from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
@@ -286,8 +287,8 @@ class Calls:
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
-        """A result with advice that a remote caller can follow."""
-        return remote.shown(result_for_remote_callers(result, self.requests))
+        """A result with advice that a remote caller can follow, and without the folders of this machine."""
+        return remote.shown(result_for_remote_callers(without_folders(result), self.requests))
 
     def _code(self, operation: Operation, engine: Engine, preview: Any, planned: Any, until: Micros = 0) -> str:
         """A code for one request and what would go by it: two requests may name the same, and mean more."""

@@ -54,6 +54,7 @@ from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
 from picomem.operations.command_rewriting import ASK_PERSON, for_agents, result_for_agents
+from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.version import __version__
@@ -80,11 +81,14 @@ Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 class Tool:
     """An operation as a tool."""
 
-    def __init__(self, operation: Operation, tools: Mapping[str, str], ask: str = ASK_PERSON) -> None:
+    def __init__(
+        self, operation: Operation, tools: Mapping[str, str], ask: str = ASK_PERSON, *, is_remote: bool = False
+    ) -> None:
         """`tools` are the names of all tools by command, and `ask` says who runs a command without one."""
         self.operation = operation
         self._tools = tools
         self._ask = ask
+        self._is_remote = is_remote
         self._parameters = tool_parameters(operation)
 
     @property
@@ -124,7 +128,8 @@ class Tool:
         except PicomemError as error:
             said = for_agents(str(error), self._tools, ask=self._ask)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
-        result = result_for_agents(result, self._tools, ask=self._ask)
+        shown = without_folders(result) if self._is_remote else result
+        result = result_for_agents(shown, self._tools, ask=self._ask)
         told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
         quotes.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
@@ -175,12 +180,15 @@ def build_server(
 
     `operations` are the table's where they are not given; one without a tool name is not offered. `facades` names the
     other memory servers whose tools are offered as well (`mcp.facades` of the settings). `places` are the threads of
-    the process that serves, if it serves more than this. `ask` says who can run a command that no tool stands for.
+    the process that serves, if it serves clients over a network. `ask` says who can run a command that no tool stands
+    for.
     """
     given = tuple(table.operations() if operations is None else operations)
     named = {operation.name: operation.tool for operation in given if operation.tool}
     tools: dict[str, Tool | FacadeTool] = {
-        operation.tool: Tool(operation, named, ask) for operation in given if operation.tool
+        operation.tool: Tool(operation, named, ask, is_remote=places is not None)
+        for operation in given
+        if operation.tool
     }
     tools |= {tool.name: tool for tool in tools_of_facades(facades, ask)}
     listed = [tool.listed() for tool in tools.values()]

@@ -11,14 +11,16 @@ when it is told that its own is gone.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken as McpToken
 from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
@@ -39,7 +41,6 @@ _NO_SESSION = (
     "A request of the protocol of 2026-07-28 needs no session, and names it in the header MCP-Protocol-Version."
 )
 _MOST_SESSIONS = 10_000  # of all users
-_SESSION, _VERSION = "mcp-session-id", "mcp-protocol-version"
 
 
 class McpOverHttp:
@@ -72,9 +73,8 @@ class McpOverHttp:
             # The SDK would log a client that hangs up in the middle of its body as a mistake.
             body = await request.body()
             receive = _again(body, receive)
-        owner, session = request.state.caller.user, request.headers.get(_SESSION)
-        version = request.headers.get(_VERSION)
-        if session is None and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
+        owner, session = request.state.caller.user, request.headers.get(MCP_SESSION_ID_HEADER)
+        if not session and not _names_its_protocol(request.headers):
             refused = _not_an_opening(body) if scope["method"] == "POST" else _without_session(scope["method"])
             if refused is not None:
                 error = {"code": INVALID_REQUEST, "message": refused[1]}
@@ -93,7 +93,7 @@ class McpOverHttp:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                begun = Headers(raw=message["headers"]).get(_SESSION)
+                begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if session is None and begun is not None:
                     self._sessions.begin(owner, OpenSession(begun, scope["user"]))
                 elif session is not None and scope["method"] == "DELETE":
@@ -108,7 +108,7 @@ class McpOverHttp:
         async def ignore(_message: Message) -> None:
             pass
 
-        headers = [(_SESSION.encode(), ended.session.encode())]
+        headers = [(MCP_SESSION_ID_HEADER.encode(), ended.session.encode())]
         delete = {**scope, "method": "DELETE", "headers": headers, "user": ended.authenticated}
         await self._manager.asgi_app(delete, _again(b"", receive), ignore)
 
@@ -165,6 +165,22 @@ class OpenSessions:
             return None
         unused = next((name for name, opened in sessions.items() if not opened.running), None)
         return None if unused is None else sessions.pop(unused)
+
+
+def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:
+    """The messages of a request whose body has been read."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
+
+
+def _names_its_protocol(headers: Mapping[str, str]) -> bool:
+    """Return whether a request names a protocol without sessions, or one that the SDK does not know and refuses."""
+    named = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    return named is not None and named not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _without_session(method: str) -> tuple[None, str] | None:
