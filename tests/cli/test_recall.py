@@ -101,6 +101,10 @@ def test_a_reason_names_words_and_no_stems(picomem: Picomem, two_sessions: None)
     assert "deploi" not in printed
     assert "redi " not in printed
     assert "redi," not in printed
+    for question, named in (("redis-deploys", "deploys"), ("stagingDeploys", "Deploys"), ("deploy_redis", "deploy")):
+        printed = picomem("recall", question).out
+        assert f"words: {named}" in printed, printed
+        assert "deploi" not in printed and "redi," not in printed
 
 
 @pytest.fixture

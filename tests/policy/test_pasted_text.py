@@ -137,3 +137,52 @@ def test_what_a_host_marked_as_external_is_not_the_users() -> None:
 def test_half_a_megabyte_of_introductions_is_read_in_a_moment(piece: str) -> None:
     text = piece * (500_000 // len(piece))
     assert cost(lambda: own_words(text)) < 2.0
+
+
+_THEIRS = "We use Redis for the job queue."
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"from: Bob Miller\nmessage: {_THEIRS}",
+        f"- from: bob\n  date: 2026-05-03\n  text: {_THEIRS}\n- from: ann\n  text: Always deploy on Tuesdays.",
+        f'{{\n  "author": "bob",\n  "body": "{_THEIRS}"\n}}',
+        f"Anna: {_THEIRS}\nBob: I prefer Postgres.",
+        f"Meeting notes 3 May:\n- Anna: {_THEIRS}\n- Kwabena: always deploy on Tuesdays",
+        f"Weekly sync\n\nSvetlana: {_THEIRS}\nKwabena: I prefer Postgres.",
+        f"INSERT INTO settings VALUES ('{_THEIRS}');",
+        f"-- {_THEIRS}\nCREATE TABLE jobs (id int);",
+        f"SELECT *\nFROM notes -- {_THEIRS}\nWHERE id = 1;",
+    ],
+)
+def test_what_others_said_shows_by_its_structure(text: str) -> None:
+    assert "Redis" not in own_words(text)
+    assert WISH in own_words(f"{WISH}\n\n{text}\n\n{WISH}").rpartition("\n\n")[2], "the text ends with its paragraph"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Backend: {_THEIRS}\nFrontend: we use React",
+        f"Decision: {_THEIRS}\nReason: it is fast",
+        f"Meeting notes\nDecision: {_THEIRS}\nNext: deploy",
+        "Anna: allergic to nuts\nTom: vegetarian",
+        "Author: Bob Miller\nTitle: Harbours",
+        f"From now on: {_THEIRS}",
+        f"Select the runner from the list. {_THEIRS}",
+        f"Update the docs; set the port. {_THEIRS}",
+        f"Language: Python\nDatabase: {_THEIRS}",
+    ],
+)
+def test_a_structure_that_a_person_writes_is_theirs(text: str) -> None:
+    assert own_words(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece", ["from: bob\n", "Anna: we\n", "- text: x\n", "SELECT a ", "SELECT a\n", "INSERT INTO a\n", "-- a\n", "WITH a AS (\n", "Sync\n\nBob: I\n"]
+)  # fmt: skip
+def test_half_a_megabyte_of_structure_is_read_in_a_moment(piece: str) -> None:
+    text = piece * (500_000 // len(piece))
+    assert cost(lambda: own_words(text)) < 2.0

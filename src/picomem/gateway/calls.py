@@ -115,6 +115,7 @@ class Calls:
             for operation in operations
             if not (operation.operator or operation.reads_local_files)
         }
+        self.requests = {name: remote.operation.request for name, remote in self.operations.items()}
         self.places = ThreadLimits()
         self.session_listeners: list[SessionListener] = []
 
@@ -206,7 +207,7 @@ class Calls:
                     return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
-            error.args = (for_remote_callers(remote_sentence(error), self.operations),)
+            error.args = (for_remote_callers(remote_sentence(error), self.requests),)
             raise
 
     async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:
@@ -286,7 +287,7 @@ class Calls:
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
         """A result with advice that a remote caller can follow."""
-        return remote.shown(result_for_remote_callers(result, self.operations))
+        return remote.shown(result_for_remote_callers(result, self.requests))
 
     def _code(self, operation: Operation, engine: Engine, preview: Any, planned: Any, until: Micros = 0) -> str:
         """A code for one request and what would go by it: two requests may name the same, and mean more."""

@@ -216,7 +216,10 @@ class Guard:
         if refused := self._too_often(caller, scope):
             return refused
         if caller is None:
-            message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
+            message = (
+                "A valid token is needed, sent as “Authorization: Bearer TOKEN”; `picomem token make --user USER` on "
+                "the server's machine makes one."
+            )
             return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
         return None
 

@@ -23,7 +23,7 @@ _SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that n
 class PurgeRequest:
     session: str = option("a session: its id, or the beginning of it", "")
     older_than: int | None = option("everything older than this number of days", None, least=1, most=1_000_000)
-    everything: bool = option("all data of the user (--user says whose)", False)
+    everything: bool = option("all data of the user", False)
     dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
     wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
@@ -85,7 +85,7 @@ class PurgeResult:
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     """Erase a session, old data or everything for good, with all derived data, and leave no trace in the files.
 
-    Without an argument it finishes an interrupted purge. It asks for confirmation; --yes skips that.
+    Without an argument it finishes an interrupted purge. It asks for confirmation first.
     """
     if request.dry_run:
         plan = engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)

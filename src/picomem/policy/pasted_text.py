@@ -12,7 +12,8 @@ stated none of them. Found are:
 - what a host wrote in a user's place (`host_texts`);
 - what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
 - what the person introduces as another's text, and what shows to be one by its shape (`introduced_texts`) or by a line
-  that only a program writes (`program_lines`).
+  that only a program writes (`program_lines`);
+- messages as fields of an export, minutes of a meeting and SQL (`structured_texts`).
 
 In doubt the words are somebody else's: a person can say again what they want to be remembered.
 """
@@ -21,10 +22,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introduced_texts import introduced
 from picomem.policy.program_lines import shown_by_programs
+from picomem.policy.structured_texts import shown_by_structure
 from picomem.text.late_pattern import late_pattern
 
 _BLANK = "\x00"
@@ -84,7 +87,13 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
         text = _SINCE_REPLY.sub(_blanked, text)
     if "external_untrusted_content" in text.lower():
         text = _EXTERNAL.sub(_blanked, text)
-    for start, end in (*written_by_hosts(text), *introduced(text, machines=machines), *shown_by_programs(text)):
+    theirs = (
+        written_by_hosts(text),
+        introduced(text, machines=machines),
+        shown_by_programs(text),
+        shown_by_structure(text),
+    )
+    for start, end in chain.from_iterable(theirs):
         text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:

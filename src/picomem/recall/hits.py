@@ -13,7 +13,7 @@ from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript, begins_outcome
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
-from picomem.text.terms import is_cjk, terms, terms_of_word, words_in
+from picomem.text.terms import is_cjk, terms, terms_of_word, words_in, written_as
 from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -188,14 +188,17 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
 
 
 def _asked_word(term: str, asked: Mapping[str, str]) -> str:
-    """The word of the question behind a term, such as “deploy” for “deploi”; a part of a longer word stays as it is."""
+    """The word of the question behind a term, such as “deploys” for “deploi”; of a longer word only the part."""
     word = asked.get(term, term)
-    return word if list(asked.values()).count(word) == 1 and not is_cjk(word) else term
+    if is_cjk(word):
+        return term
+    return word if list(asked.values()).count(word) == 1 else written_as(term, word)
 
 
 def _word_in(text: str, term: str) -> str:
-    """The word of a text behind a term."""
-    return next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), term)
+    """The word of a text behind a term, or the part of one."""
+    word = next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), term)
+    return word if is_cjk(word) or len(terms_of_word(word)) < 2 else written_as(term, word)
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

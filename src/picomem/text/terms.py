@@ -150,7 +150,7 @@ def _fold_accents(text: str) -> str:
 def _terms_of_word(word: str) -> tuple[str, ...]:
     if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
-    pieces = re.split(_JOINER, _without_clitic(word))  # Ann's is about Ann
+    pieces = _pieces(word)
     parts = [part for piece in pieces for part in _split_humps(piece)]
     whole = ""
     if len(parts) > 1:
@@ -161,6 +161,18 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     if whole and len(whole) <= _LONGEST_TERM:
         out.append(whole)
     return tuple(out)
+
+
+def written_as(term: str, word: str) -> str:
+    """The part of a word that gives a term, as it is written: “deploys” of “redis-deploys” for the term “deploi”; the
+    word itself for a term that is all of it."""
+    parts = (part for piece in _pieces(word) for part in _split_humps(piece))
+    return next((part for part in parts if _stem(part.lower()) == term), _without_clitic(word))
+
+
+def _pieces(word: str) -> list[str]:
+    """The pieces of a word between the signs that join them."""
+    return re.split(_JOINER, _without_clitic(word))  # Ann's is about Ann
 
 
 def _without_clitic(word: str) -> str:
