@@ -88,11 +88,14 @@ class Person:
             await asyncio.wait(tasks, timeout=_A_LOOK, return_when=asyncio.FIRST_COMPLETED)
         raise AssertionError(f"it never came to rest: {working}")
 
-    async def calm_down(self, condition: Callable[[], bool] = bool) -> None:
-        """Wait until something is so, and at most as long as the interface takes to draw itself some times."""
-        for _ in range(_A_FEW_PAUSES):
+    async def calm_down(self, condition: Callable[[], bool] | None = None) -> None:
+        """Wait until something is so; without a condition, as long as the interface takes to draw itself some times.
+
+        On a busy machine a few pauses end before a large screen is drawn, so a condition gets more of them.
+        """
+        for _ in range(_MOST_PAUSES if condition else _A_FEW_PAUSES):
             await self.pilot.pause()
-            if condition():
+            if condition and condition():
                 return
 
     async def until(self, condition: Callable[[], bool]) -> None:

@@ -115,3 +115,16 @@ def test_what_is_pasted_becomes_text_that_a_terminal_does_not_obey(engine: Engin
         assert "two \\x1b[31mred" in person.text
 
     at_the_terminal(engine, look)
+
+
+def test_a_long_word_fills_the_lines_of_a_small_terminal(engine: Engine) -> None:
+    """The text is laid out before the bar beside it appears."""
+    engine.remember(f"{'x' * 400} is the name of the queue", key="queue_name")
+
+    async def look(person: Person) -> None:
+        await person.press("escape", "2", "enter")
+        await person.until(lambda: "xxx" in person.text)
+        widths = {line.count("x") for line in person.lines if "xxx" in line or line.strip() == "x"}
+        assert len(widths) == 1, person.text
+
+    at_the_terminal(engine, look, (40, 10))
