@@ -21,6 +21,7 @@ from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
 import picomem
+from picomem.app import operations
 from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
@@ -49,10 +50,45 @@ def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
             answer = running.post(anns, address.rpartition("/")[2], body)
             assert answer.status_code == 200, line
             answers.append(answer.json())
-    stored, recalled, planned = answers
+    stored, recalled, listed, planned = answers
     assert stored["memory"]["key"] == "billing_db"
     assert [hit["key"] for hit in recalled["hits"]] == ["billing_db"]
+    assert (listed["memories"][0]["key"], listed["cursor"]) == ("billing_db", "")
     assert planned["confirmation"]
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_each_list_that_the_page_names_goes_on_with_its_cursor(tmp_path: Path) -> None:
+    (sentence,) = re.findall(r"it says nothing else\. (.*?) have it\.", PAGE, re.DOTALL)
+    remote = [operation for operation in operations() if not operation.operator and not operation.reads_local_files]
+    named = re.findall(r"`([a-z-]+)`", sentence)
+    assert set(named) == {operation.name for operation in remote if operation.pages}
+    db = tmp_path / "memory.db"
+    anns = token(db, "--user", "ann")
+    keys, cursor = [], None
+    with serving(db) as running:
+        for key in ("berth", "hull", "mast"):
+            running.post(anns, "remember", {"content": f"The {key} is blue", "key": key})
+        while cursor != "":
+            body = {"limit": 1, **({"cursor": cursor} if cursor else {})}
+            page = running.post(anns, "memories", body).json()
+            keys += [memory["key"] for memory in page["memories"]]
+            cursor = page["cursor"]
+    assert sorted(keys) == ["berth", "hull", "mast"]
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(tmp_path / "memory.db", PICOMEM_RECALL_EMBEDDER="none") as running:
+        names = {"TOKEN": token(tmp_path / "memory.db", "--user", "ann")}
+        source = _python("streamable_http_client").replace("http://127.0.0.1:8765", running.url)
+        code = compile(source, "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+        async def run() -> None:
+            await eval(code, names)
+
+        anyio.run(run)
+    assert capsys.readouterr().out == "The berth is number 12\n"
 
 
 @pytest.mark.sqlite_file("serves a file, which other processes use as well")

@@ -281,7 +281,9 @@ def test_agent_libraries_are_loaded_when_a_turn_begins_and_named_where_they_are_
     async def asked() -> dict[str, Any]:
         transport, headers = httpx2.ASGITransport(server), {"Authorization": f"Bearer {shown}"}
         async with httpx2.AsyncClient(transport=transport, base_url="http://server", headers=headers) as client:
-            return (await client.post("/v1/chat/completions", json={"messages": [user("Hello.")]})).json()["error"]
+            return (
+                await client.post("/v1/chat/completions", json={"model": "picobot", "messages": [user("Hello.")]})
+            ).json()["error"]
 
     assert "install picomem[agent]" in anyio.run(asked)["message"]
     assert engine.sessions().page().sessions == ()
@@ -318,3 +320,12 @@ def test_a_client_that_still_shows_a_purged_conversation_does_not_bring_it_back(
     assert session_of(ask(client, said)) == second
     assert [role for role, _ in stored(chatting, client, second)] == ["user", "assistant"] * 2
     assert "smuggler" not in str(model.asked[-2:])
+
+
+def test_a_request_without_a_model_is_refused_and_the_model_has_one_age(chatting: Served) -> None:
+    client = client_of(chatting, "nora")
+    refused = chatting.client(client.api_key).post("/v1/chat/completions", json={"messages": [user("Hello")]})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["message"] == "The request names no model; send “model”: “picobot”."
+    (listed,) = client.models.list().data
+    assert listed.created == client.models.retrieve("picobot").created == 1_793_491_200

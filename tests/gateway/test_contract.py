@@ -44,6 +44,7 @@ OF_THE_STATE = {
     "sessions": "cursor",
     "review": "Say|Choose|Name|Give a memory|cursor",
     "revise": "Say what|nothing to change|not both|Nothing|passed already|importance or the priority",
+    "audit": "cursor",
     "bulk-edit": "Name between",
     "jobs": "cursor",
     "remember": "passed already|system_|internal_|importance or the priority|not both|begins with",

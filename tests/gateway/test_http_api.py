@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from picomem.app import operations
 from picomem.clock import DAY
 from picomem.engine.authorization import caller_of, grant, make_sign_in_code, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
+from picomem.errors import FilesMoved, InvalidInput
+from picomem.gateway.error_replies import error_value
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, Limits
 from picomem.gateway.http_api import application
 from picomem.gateway.web_server import bound, names_of
@@ -175,6 +178,52 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
                 answer = served.post(permitted, name, {}, Picomem_User=operation_user)
                 assert answer.status_code == 403, (name, operation_user)
                 assert answer.json()["error"]["code"] == "forbidden"
+
+
+def test_a_hint_names_what_a_caller_over_a_network_can_call(served: Served, anns: str) -> None:
+    served.post(anns, "remember", {"content": "The berth is number 12", "key": "hinted_berth"})
+    served.post(anns, "forget", {"name": "hinted_berth"})
+    message = served.post(anns, "forget", {"name": "hinted_berth"}).json()["error"]["message"]
+    assert 'the operation `history` with `{"name": "hinted_berth"}`' in message
+    assert "picomem" not in message
+    message = served.post(anns, "withhold", {"session": "none"}).json()["error"]["message"]
+    assert message == "There is no session “none”; the operation `timeline` shows their ids."
+
+
+def test_a_token_that_may_not_purge_is_told_of_both_scopes(served: Served) -> None:
+    refused = served.post(token(served.db, "--user", "eve"), "purge", {"everything": True, "dry_run": True})
+    assert refused.status_code == 403
+    made = "`picomem token make --user eve --scope memory:purge:user --scope memory:read:user`"
+    assert made in refused.json()["error"]["message"]
+
+
+def test_an_end_of_a_token_that_cannot_be_read_is_met_with_times_to_come(served: Served) -> None:
+    refused = picomem(served.db, "token", "make", "--user", "eve", "--expires", "soon")
+    assert refused.stderr == "picomem: “soon” cannot be read as a time; write 90d, 12h or a date to come.\n"
+
+
+def test_an_empty_host_is_refused_and_does_not_mean_every_address() -> None:
+    for host in ("", " "):
+        with pytest.raises(InvalidInput, match="host is empty"):
+            bound(host, 0)
+
+
+def test_without_a_token_a_client_is_told_where_one_is_made(served: Served) -> None:
+    assert "`picomem token make --user USER` on the server's machine" in served.post("", "recall").text
+
+
+def test_a_client_whose_store_was_moved_is_told_that_the_operator_restarts_the_server() -> None:
+    said = error_value(FilesMoved("/var/lib/memory.db was moved; restart the program that uses it."))["message"]
+    assert said.endswith("its operator has to restart it.")
+
+
+def test_the_document_names_no_command_that_it_describes(served: Served, anns: str) -> None:
+    with served.client(anns) as client:
+        document = client.get("/api/v1/openapi.json").json()
+    text = json.dumps(document, ensure_ascii=False)
+    offered = {path.rpartition("/")[2] for path in document["paths"]}
+    assert not [name for name in re.findall(r"`picomem ([a-z-]+)", text) if name in offered]
+    assert not re.search(r"(?<![\w-])--[a-z][a-z-]+", re.sub(r"`[^`]*`", "", text))
 
 
 @pytest.mark.requirement("P8")

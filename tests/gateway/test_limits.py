@@ -18,7 +18,7 @@ from tests.amounts import amount
 from picomem.gateway.guard import Limits
 from picomem.gateway.web_server import bound
 
-from .raw_requests import connected, head, received, statuses
+from .raw_requests import address, connected, head, received, statuses
 from .serving import TIMEOUT, Served, serving, token
 
 pytestmark = [
@@ -202,7 +202,32 @@ def test_a_head_that_smuggles_a_second_request_is_refused(served: Served, anns: 
         client.sendall(head(served, anns, "POST /api/v1/memories HTTP/1.1", *both) + smuggled)
         client.shutdown(socket.SHUT_WR)
         answer = received(client)
-    assert 200 not in statuses(answer)[1:]
+    assert statuses(answer) == [400]
+    assert json.loads(answer.rpartition(b"\r\n\r\n")[2])["error"]["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(
+    "repeated", ["Authorization: Bearer other", "Origin: http://{host}", "Host: {host}", "Picomem-User: bob"]
+)
+def test_a_header_that_says_who_asks_is_refused_if_it_comes_twice(served: Served, anns: str, repeated: str) -> None:
+    host = f"{address(served)[0]}:{address(served)[1]}"
+    header = repeated.format(host=host)
+    twice = (
+        ("Content-Length: 2", header) if header.startswith(("Auth", "Host")) else ("Content-Length: 2", header, header)
+    )
+    for body in (b"{}", b""):
+        with connected(served) as client:
+            client.sendall(head(served, anns, "POST /api/v1/memories HTTP/1.1", *twice) + body)
+            assert statuses(received(client)) == [400]
+    assert is_well(served, anns)
+
+
+@pytest.mark.parametrize("arguments", [{"limit": True}, {"limit": "3"}, {"archived": "true"}, {"archived": 1}])
+def test_a_value_of_another_kind_is_refused(served: Served, anns: str, arguments: dict[str, object]) -> None:
+    answer = served.post(anns, "memories", arguments)
+    (name,) = arguments
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_input")
+    assert answer.json()["error"]["message"].startswith(f"{name} is ")
 
 
 def test_a_frame_that_is_too_large_closes_the_socket_even_when_it_is_compressed(served: Served, anns: str) -> None:

@@ -123,3 +123,43 @@ def test_a_reader_may_not_store(served: Served) -> None:
         assert not (await client.call_tool("memory_recall", {"query": "deploy"})).is_error
 
     talk(served, readers, "auto", conversation)
+
+
+@pytest.mark.parametrize(
+    ("first", "request_id", "said"),
+    [
+        ({"jsonrpc": "2.0", "id": 7, "method": "tools/list"}, 7, "A session begins with “initialize”"),
+        ({"jsonrpc": "2.0", "method": "notifications/initialized"}, None, "A session begins with “initialize”"),
+        ([INITIALIZE, {"jsonrpc": "2.0", "id": 2, "method": "ping"}], None, "A batch is not taken"),
+        ({}, None, "This is no JSON-RPC 2.0 request"),
+    ],
+)
+def test_a_first_message_that_opens_no_session_is_refused_in_one_sentence(
+    served: Served, anns: str, first: Any, request_id: int | None, said: str
+) -> None:
+    with served.client(anns) as client:
+        answer = client.post("/mcp", json=first, headers=HEADERS)
+        error = answer.json()["error"]
+        assert (answer.status_code, answer.json()["id"], error["code"]) == (400, request_id, -32600)
+        assert error["message"].startswith(said)
+        assert "mcp-session-id" not in answer.headers
+        assert client.get("/mcp", headers=HEADERS).status_code == 400
+
+
+def test_a_protocol_that_nobody_knows_is_answered_with_one_that_the_server_speaks(served: Served, anns: str) -> None:
+    first = {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": "1999-01-01"}}
+    with served.client(anns) as client:
+        answer = client.post("/mcp", json=first, headers=HEADERS)
+        assert '"protocolVersion":"2025-11-25"' in answer.text
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        unknown = {**HEADERS, "MCP-Protocol-Version": "1999-01-01"}
+        assert client.post("/mcp", json=ping, headers=unknown).status_code == 400
+
+
+def test_a_remote_agent_is_told_who_can_run_a_command(served: Served, anns: str) -> None:
+    async def read(client: Client) -> Any:
+        return await client.call_tool("memory_forget", {"key": "nothing_of_the_sort"})
+
+    said = talk(served, anns, "auto", read).content[0].text
+    assert "memory_recall" in said
+    assert "terminal" not in said

@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 
 from picomem.gateway.guard import Limits
 
+from .raw_requests import connected, head, statuses
 from .serving import TIMEOUT, Served, serving, token_made_here
 from .whatsapp_api import VERIFY, WhatsAppApi, post, text
 
@@ -68,6 +69,16 @@ def test_what_is_no_request_counts_as_well_and_a_notification_is_dropped_in_sile
         client.send(json.dumps({"jsonrpc": "2.0", "method": "memories"}))
         client.send(json.dumps(call(1)))
         assert json.loads(client.recv(timeout=TIMEOUT))["id"] == 1
+
+
+@pytest.mark.parametrize("signature", ["", "sha256=0", f"sha1={'0' * 64}", "0" * 64])
+def test_a_webhook_without_the_form_of_a_signature_is_refused_before_its_body_comes(
+    served: Served, signature: str
+) -> None:
+    more = ("Content-Length: 1000", *([f"X-Hub-Signature-256: {signature}"] if signature else []))
+    with connected(served) as client:
+        client.sendall(head(served, "none", "POST /channels/whatsapp/main HTTP/1.1", *more))
+        assert statuses(client.recv(1 << 16)) == [403]
 
 
 def test_posts_to_a_webhook_without_the_channels_signature_are_bound_and_signed_ones_are_not(served: Served) -> None:

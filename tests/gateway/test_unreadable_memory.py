@@ -164,3 +164,38 @@ def test_a_token_that_reads_memories_alone_is_shown_nothing_of_past_sessions(tmp
         answers = talk(served, shown, "auto", of_agent)
         assert len(answers) >= 2
         assert all("amberwax" not in answer and "memory:read:session" in answer for answer in answers)
+
+
+def test_no_answer_names_a_folder_of_the_server_and_the_dry_run_of_everything_names_the_tokens(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    request = ("user", "Remember that my violin bow weighs 62 grams.")
+    episode = ingested(db, tmp_path / "transcripts", [*SAID, request])
+    scopes = ("read:user", "read:session", "write:user", "purge:user")
+    shown = token(db, "--user", "ann", *(part for scope in scopes for part in ("--scope", f"memory:{scope}")))
+    arguments: dict[str, dict[str, Any]] = {
+        "recall": {"query": "where is the amberwax, and what weighs 62 grams"},
+        "prompt-context": {"prompt": "where is the amberwax?", "project": "violins"},
+        "search-notes": {"query": "amberwax", "corpus": "all"},
+        "why": {"id": episode},
+        "show": {"episode": episode, "around": 1},
+        "purge": {"everything": True, "dry_run": True},
+    }
+    with serving(db, "--no-watch") as served:
+        for operation in SERVED:
+            if operation.read_only or operation.name in arguments:
+                answer = served.post(shown, operation.name, arguments.get(operation.name))
+                assert str(tmp_path) not in answer.text, operation.name
+        assert served.post(shown, "why", {"id": episode}).json()["transcript"] == f"{SESSION}.jsonl"
+
+        async def of_agent(client: Client) -> str:
+            return str(await client.call_tool("memory_recall", arguments["recall"]))
+
+        told = talk(served, shown, "auto", of_agent)
+        assert "amberwax" in told
+        assert str(tmp_path) not in told
+        planned = served.post(shown, "purge", arguments["purge"]).json()
+        assert "tokens, grants" in planned["explanation"]
+        assert [going["path"] for going in planned["sessions"] if going["path"]] == [f"{SESSION}.jsonl"]
+        erased = served.post(shown, "purge", {"everything": True, "confirmation": planned["confirmation"]})
+        assert erased.json()["counts"], erased.text
+        assert str(tmp_path) not in erased.text

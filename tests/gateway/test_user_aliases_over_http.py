@@ -80,3 +80,17 @@ def test_the_command_line_takes_an_alias_and_refuses_one_of_two_tokens(served: S
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.count("\n") == 1
     assert "fits several tokens" in refused.stderr
+
+
+def test_a_prefix_of_two_tokens_revokes_none_and_both_are_listed(served: Served) -> None:
+    made = [made_token(served.db, "--user", "theo")]
+    while len({token["id"][:8] for token in made}) == len(made):  # ids of one minute begin alike
+        made.append(made_token(served.db, "--user", "theo", "--label", f"laptop {len(made)}"))
+    common = made[-1]["id"][:8]
+    fitting = [token for token in made if token["id"].startswith(common)]
+    refused = picomem(served.db, "token", "revoke", common, "--user", "theo")
+    assert refused.returncode == 2
+    assert all(token["id"] in refused.stderr for token in fitting)
+    assert f"laptop {len(made) - 1}" in refused.stderr
+    assert all(served.post(token["token"], "memories").status_code == 200 for token in made)
+    assert picomem(served.db, "token", "revoke", fitting[0]["id"], "--user", "theo").returncode == 0

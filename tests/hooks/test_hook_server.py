@@ -109,6 +109,16 @@ def test_the_socket_of_a_killed_process_is_removed(stored: Host) -> None:
         assert _sockets(stored) == []
 
 
+def test_the_socket_of_a_killed_process_is_removed_when_another_starts(stored: Host) -> None:
+    with _mcp(stored) as process:
+        process.kill()
+        process.wait()
+    (left,) = _sockets(stored)
+    with _mcp(stored):
+        _wait_for(lambda: left not in _sockets(stored))
+        _wait_for(lambda: len(_sockets(stored)) == 1)
+
+
 @pytest.mark.reliability("S14")
 def test_a_process_that_hangs_does_not_hold_a_host_up(stored: Host) -> None:
     with _mcp(stored) as process:

@@ -7,7 +7,9 @@ import re
 import pytest
 from tests.conftest import SOURCES
 
+from picomem.errors import SERVER_CODES, PicomemError
 from picomem.page.message_catalog import LANGUAGES, catalog, preferred_language, say_in
+from picomem.page.told_errors import ToldError, told_error
 from picomem.page.view_table import VIEWS
 
 PAGE = SOURCES / "page"
@@ -46,6 +48,26 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     assert used - known == set()
     assert {key for key in known - used if not key.startswith(tuple(started))} == set()
     assert {start for start in started if not any(key.startswith(start) for key in known)} == set()
+
+
+def test_every_code_of_an_error_is_told_in_every_language() -> None:
+    def classes(error: type[PicomemError]) -> list[type[PicomemError]]:
+        return [error, *(below for subclass in error.__subclasses__() for below in classes(subclass))]
+
+    meanings = {error.code: " ".join((error.__doc__ or "").split()) for error in classes(PicomemError)}
+    meanings |= {code: meaning for code, (_, meaning) in SERVER_CODES.items()}
+    told = {key.removeprefix("error_code."): text for key, text in catalog("en").items() if "error_code." in key}
+    assert told == meanings
+    for language in LANGUAGES:
+        for code, meaning in meanings.items():
+            assert (told_error(code, meaning, say_in(language)).meaning == "") == (language == "en"), (language, code)
+
+
+def test_what_went_wrong_stands_beside_its_meaning_once() -> None:
+    assert told_error("no_store", "There is no file.", say_in("en")) == ToldError("", "There is no file.")
+    meaning = catalog("zh")["error_code.no_store"]
+    assert told_error("no_store", "There is no file.", say_in("zh")) == ToldError(meaning, "There is no file.")
+    assert told_error("no_store", catalog("en")["error_code.no_store"], say_in("zh")) == ToldError(meaning, "")
 
 
 @pytest.mark.parametrize(

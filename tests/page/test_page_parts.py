@@ -94,7 +94,7 @@ def test_a_view_is_rendered_outside_of_the_event_loop(db: Path, database: Databa
             return "noted"
 
     async def show(_asked: PageRequest) -> PageContent:
-        return PageContent(template="error.html", title="Noted", values={"message": NotingThread()})
+        return PageContent(template="error.html", title="Noted", values={"code": "error", "message": NotingThread()})
 
     view = PageView(name="noted", path="/noted", show=show, permission="memory:read:user")
     state = {"caller": Caller()}

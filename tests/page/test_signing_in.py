@@ -285,12 +285,13 @@ def test_errors_are_pages_with_a_sentence(pages: Served) -> None:
 
 
 def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
-    """Its sentence says what exactly went wrong, in English, and is marked so for screen readers."""
+    """Its code is told; what exactly went wrong follows in English, and is marked so for screen readers."""
     with signed_in_client(pages) as client:
         client.headers["Accept-Language"] = "zh"
         missing = client.get("/memory/nothing").text
         assert "<h1>没有找到</h1>" in missing
-        assert '<p class="warning" lang="en">There is no' in missing
+        assert re.search(r'<p class="warning">\s*没有这个名称的内容[^<]* <span lang="en">There is no', missing)
+        assert "这个地址要用另一种方法" in client.post("/search").text
         client.cookies.clear()
         assert "登录" in client.get("/memory/nothing").text
 
@@ -325,6 +326,28 @@ def test_serve_prints_a_link_and_open_finds_the_server(tmp_path: Path) -> None:
             assert "only reads" in client.get("/").text
         running.stop()
         assert not place.exists()
+
+
+@pytest.mark.sqlite_file("looks at the files beside the store")
+def test_a_second_server_on_a_store_leaves_the_first_its_file_and_is_found_after_it(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    files = lambda: sorted(path.name for path in tmp_path.glob("memory.db-server*.json"))  # noqa: E731
+    with serving(db) as first:
+        with serving(db) as second:
+            assert files() == [f"memory.db-server-{second.process.pid}.json", "memory.db-server.json"]
+            assert running_address(db) == first.url
+            second.stop()
+        assert running_address(db) == first.url
+        assert files() == ["memory.db-server.json"]
+        with serving(db) as second:
+            first.stop()
+            assert running_address(db) == second.url
+            second.process.kill()
+            second.process.wait()
+    assert len(files()) == 1
+    with serving(db) as third:
+        assert files() == ["memory.db-server.json"]
+        assert running_address(db) == third.url
 
 
 @pytest.mark.sqlite_file("looks at the files beside the store")

@@ -22,7 +22,7 @@ from picomem.memory.review_items import ReviewVerdict
 from picomem.models.classifier import load
 from picomem.models.generator import Fact, PairRelation
 from picomem.page.message_catalog import catalog, say_in
-from picomem.page.stored_reasons import told_reason, told_why, told_word
+from picomem.page.stored_reasons import told_citation, told_reason, told_why, told_word
 from picomem.policy.durability import judge_sentence
 from picomem.policy.refusal import Refusal
 from picomem.recall.recency import OUTDATED, UNCONFIRMED
@@ -202,3 +202,21 @@ def test_why_a_hit_was_found_is_told(engine: Engine) -> None:
     for remark in (OUTDATED, UNCONFIRMED):
         assert told_why(remark, ENGLISH) == remark != told_why(remark, CHINESE)
     assert told_why("unheard of; no word of the question", CHINESE) == "unheard of；不含问题中的词"
+
+
+@pytest.mark.parametrize(
+    ("citation", "told"),
+    [
+        ("claude-code 97c5bbc9 turn 27, 2026-04-14", "claude-code 97c5bbc9 第 27 轮，2026-04-14"),
+        ("codex 019df1e5 turns 10–19", "codex 019df1e5 第 10–19 轮"),
+        (
+            "claude-code 97c5bbc9 turns 2–4, 2026-05-04, on an abandoned branch",
+            "claude-code 97c5bbc9 第 2–4 轮，2026-05-04，在已放弃的分支上",
+        ),
+        ("picobot 01a20090 message 12, 2026-02-10", "picobot 01a20090 第 12 条消息，2026-02-10"),
+        ("transcript gone", "会话记录已不存在"),
+        ("notes/harbor, opening hours.md", "notes/harbor, opening hours.md"),
+    ],
+)
+def test_a_citation_is_told_in_the_language_of_the_page(citation: str, told: str) -> None:
+    assert (told_citation(citation, ENGLISH), told_citation(citation, CHINESE)) == (citation, told)

@@ -179,7 +179,7 @@ def test_a_session_is_purged_with_its_certificate(page: Page) -> None:
     word.wait_for(timeout=PURGE_MS)
     word.focus()
     page.keyboard.type("purge")
-    page.get_by_role("button", name="Yes").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter", timeout=PURGE_MS)  # the answer comes after the purge
     expect(page.get_by_role("heading", name="Proof")).to_be_visible(timeout=PURGE_MS)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the certificate").press("Enter")

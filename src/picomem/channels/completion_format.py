@@ -15,6 +15,7 @@ from picomem.records.session import NewMessage, Role
 
 MODEL = "picobot"
 _INSTRUCTING = ("system", "developer")
+_CREATED = 1_793_491_200  # 1 November 2026: a client may keep a model by it, so it is the same each time
 _PASSED_OVER = ("tool", "function")  # the results of a client's own tools, in the history of another model
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _REFUSED = {
@@ -40,6 +41,8 @@ class ChatRequest:
 
 def request_of(body: Mapping[str, Any], session: str = "") -> ChatRequest:
     """The request that a body is; `session` is the one that a header names. Raises InvalidInput."""
+    if not _text(body.get("model") or "", "model"):
+        raise InvalidInput(f"The request names no model; send “model”: “{MODEL}”.")
     for name, sentence in _REFUSED.items():
         if body.get(name):
             raise InvalidInput(f"“{name}” is not supported: {sentence}")
@@ -65,14 +68,14 @@ def request_of(body: Mapping[str, Any], session: str = "") -> ChatRequest:
     )
 
 
-def models(created: int) -> dict[str, Any]:
+def models() -> dict[str, Any]:
     """The list of models."""
-    return {"object": "list", "data": [model(created)]}
+    return {"object": "list", "data": [model()]}
 
 
-def model(created: int) -> dict[str, Any]:
+def model() -> dict[str, Any]:
     """The one model."""
-    return {"id": MODEL, "object": "model", "created": created, "owned_by": "picomem"}
+    return {"id": MODEL, "object": "model", "created": _CREATED, "owned_by": "picomem"}
 
 
 class Reply:

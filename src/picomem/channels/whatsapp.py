@@ -36,6 +36,7 @@ _LONGEST = 4_000  # characters; the API takes 4,096
 _NOT_SAID = {"reaction", "system", "unsupported", "unknown", "ephemeral", "request_welcome", "order"}
 _CHANGES = {"user_changed_number", "user_changed_user_id"}
 _WINDOW_CLOSED = 131047
+_SIGNATURE = re.compile("sha256=[0-9a-f]{64}")
 _LID = re.compile(r"(\d{1,30})(?::\d+)?@lid", re.ASCII)
 _JID = re.compile(r"(\d{1,20})(?::\d+)?@(?:s\.whatsapp\.net|c\.us)", re.ASCII)
 _SCOPED_ID = re.compile(r"[A-Z]{2}\.[\w.-]{1,200}", re.ASCII)
@@ -67,6 +68,11 @@ def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettin
         if twice := next((value for value in values if values.count(value) > 1), ""):
             raise InvalidInput(f"[whatsapp] has two accounts with the same {key}, “{twice}”; give each its own.")
     return accounts
+
+
+def is_signature(signature: str) -> bool:
+    """Return whether a header has the form of a signature, so that there is a reason to read the body."""
+    return _SIGNATURE.fullmatch(signature) is not None
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING
-from picomem.operations.operation import options
+from picomem.operations.operation import option_flag, options
 
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:
@@ -32,7 +32,7 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
             read = _type_of(of_one, about["path"])
             parser.add_argument(name, **{**settings, "type": read, "metavar": name.upper()})
             continue
-        flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
+        flag = option_flag(name, about)
         flags = [flag, about["short"]] if about["short"] else [flag]
         if hints[name] == "bool":
             settings.update(action=argparse.BooleanOptionalAction if default else "store_true", default=default)

@@ -62,18 +62,21 @@ def tokens(engine: Engine) -> list[AccessToken]:
 def revoke_token(engine: Engine, name: str) -> AccessToken:
     """Let a token open nothing from now on; `name` is its id, or the beginning of it. Doing it again changes nothing.
 
-    Raises NotFound for a name that no token has, or that several have.
+    Raises NotFound for a name that no token has, and InvalidInput for one that several have.
     """
     with engine._context.connector.write(engine.scope) as tx:
         known = access_tokens.every(tx, engine.scope)
         meant = [token for token in known if token.id == name]
         if not meant and len(name) >= _SHORTEST_ID:
             meant = [token for token in known if token.id.startswith(name)]
-        if len(meant) != 1:
+        if not meant:
             raise NotFound(
-                f"{engine.scope.user} has {'several tokens' if meant else 'no token'} “{name[:64]}”; `picomem token "
-                f"list --user {quote(engine.scope.user)}` shows their ids."
+                f"{engine.scope.user} has no token “{name[:64]}”; `picomem token list --user "
+                f"{quote(engine.scope.user)}` shows their ids."
             )
+        if len(meant) > 1:
+            fitting = ", ".join(f"{token.id} ({token.label})" if token.label else token.id for token in meant)
+            raise InvalidInput(f"“{name[:64]}” fits several tokens, {fitting}; none was revoked. Write more of the id.")
         access_tokens.revoke(tx, meant[0], engine.now())
         return next(token for token in access_tokens.every(tx, engine.scope) if token.id == meant[0].id)
 

@@ -491,7 +491,7 @@ class Engine:
         if related is not None:
             fields["related"] = clean.names(related, "related entry")
         if pinned and self.caller.is_agent:
-            raise Refused(f"Only the user can pin a memory; ask them to run “picomem revise {name} --pin”.")
+            raise Refused(f"Only the user can pin a memory; ask them to run `picomem revise {name} --pin`.")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:

@@ -34,6 +34,7 @@ from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
+from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
@@ -115,6 +116,7 @@ class Calls:
             for operation in operations
             if not (operation.operator or operation.reads_local_files)
         }
+        self.requests = {name: remote.operation.request for name, remote in self.operations.items()}
         self.places = ThreadLimits()
         self.session_listeners: list[SessionListener] = []
 
@@ -206,7 +208,7 @@ class Calls:
                     return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
-            error.args = (for_remote_callers(remote_sentence(error), self.operations),)
+            error.args = (for_remote_callers(remote_sentence(error), self.requests),)
             raise
 
     async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:
@@ -285,8 +287,8 @@ class Calls:
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
-        """A result with advice that a remote caller can follow."""
-        return remote.shown(result_for_remote_callers(result, self.operations))
+        """A result with advice that a remote caller can follow, and without the folders of this machine."""
+        return remote.shown(result_for_remote_callers(without_folders(result), self.requests))
 
     def _code(self, operation: Operation, engine: Engine, preview: Any, planned: Any, until: Micros = 0) -> str:
         """A code for one request and what would go by it: two requests may name the same, and mean more."""

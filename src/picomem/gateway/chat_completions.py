@@ -56,13 +56,13 @@ class ChatCompletions:
 
     async def models(self, _request: Request) -> Response:
         """The list of models."""
-        return JSONResponse(models(self._now()))
+        return JSONResponse(models())
 
     async def model(self, request: Request) -> Response:
         """One of them."""
         if request.path_params["model"] != MODEL:
             raise NotFound(f"There is no such model; the only one is {MODEL}.")
-        return JSONResponse(model(self._now()))
+        return JSONResponse(model())
 
     async def complete(self, request: Request) -> Response:
         """Answer a message."""

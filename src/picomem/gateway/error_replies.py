@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError, ServerEnding, StoreError, TooLarge, TooManyRequests, TooSlow
+from picomem.errors import FilesMoved, PicomemError, ServerEnding, StoreError, TooLarge, TooManyRequests, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
@@ -30,6 +30,8 @@ def error_value(error: PicomemError) -> dict[str, Any]:
 def remote_sentence(error: PicomemError) -> str:
     """What a client on another machine is told of an error. Where the store lies is none of its business, so it gets
     the meaning of the code instead of a sentence that names a path."""
+    if isinstance(error, FilesMoved):  # its own sentence is for whoever runs the program that has the store open
+        return "The store was moved, deleted or replaced while the server had it open; its operator has to restart it."
     if isinstance(error, StoreError) and _PATH.search(str(error)):
         return " ".join((type(error).__doc__ or "").split())
     return str(error)

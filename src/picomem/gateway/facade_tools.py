@@ -22,7 +22,7 @@ from picomem.gateway.thread_limits import ThreadUse
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_store import OriginOf
-from picomem.operations.command_rewriting import for_agents
+from picomem.operations.command_rewriting import ASK_PERSON, for_agents
 from picomem.operations.offer_origins import origin_of_text
 from picomem.operations.operation import Progressing
 from picomem.records.kinds import Origin, worst
@@ -53,7 +53,8 @@ Handler = Callable[[Engine, Mapping[str, Any], OriginOf], FacadeReply]
 
 @dataclass(frozen=True, slots=True)
 class FacadeTool:
-    """One tool. `permission` is what a call with these arguments needs; `handle` does it for arguments that fit."""
+    """One tool. `permission` is what a call with these arguments needs; `handle` does it for arguments that fit.
+    `ask` says who can run the commands that an error names."""
 
     name: str
     title: str
@@ -65,6 +66,7 @@ class FacadeTool:
     destructive: bool = False
     idempotent: bool = False
     read_only: bool = False
+    ask: str = ASK_PERSON
 
     @property
     def thread_use(self) -> ThreadUse:
@@ -100,7 +102,7 @@ class FacadeTool:
             origins = _Origins(quotes, engine, arguments if stores else {})
             reply = self.handle(engine, arguments, origins)
         except PicomemError as error:
-            said = types.TextContent(text=for_agents(str(error), {}))
+            said = types.TextContent(text=for_agents(str(error), {}, ask=self.ask))
             return types.CallToolResult(content=[said], is_error=True)
         answered(engine, reply.text, [], reply.data)
         quotes.note(engine, [reply.text, reply.data], texts_in(arguments) if stores else ())

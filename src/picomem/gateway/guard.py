@@ -50,6 +50,11 @@ SUBPROTOCOL = "bearer."
 SOCKET = "/ws"
 MCP = "/mcp"
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # of this machine, which no other site can make its own
+_ONCE = frozenset(
+    """authorization content-length host mcp-protocol-version mcp-session-id origin picomem-user sec-fetch-dest
+    sec-fetch-mode sec-fetch-site transfer-encoding x-hub-signature-256""".split()
+)
+_CLOSED = {"Connection": "close"}  # what comes next on the connection may be no request
 _WRONG_HOST = 421
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 
@@ -89,7 +94,7 @@ class GuardedPages(Protocol):
         ...
 
     def refusal(
-        self, scope: MutableMapping[str, Any], status: int, message: str, headers: dict[str, str]
+        self, scope: MutableMapping[str, Any], status: int, code: str, message: str, headers: dict[str, str]
     ) -> Application:
         """An answer that a person reads."""
         ...
@@ -125,7 +130,7 @@ class Guard:
             await self._application(scope, receive, send)
             return
         headers = _headers(scope)
-        refused = self._foreign(scope, headers)
+        refused = _ambiguous(scope) or self._foreign(scope, headers)
         caller: Caller | None = None
         credential = Credential("")
         if refused is None and scope["path"].startswith(OPEN_PAGES):
@@ -170,10 +175,10 @@ class Guard:
         headers: dict[str, str],
         refused: tuple[int, str, str, dict[str, str]],
     ) -> None:
-        status, _, message, further = refused
+        status, code, message, further = refused
         is_read = scope["type"] == "http" and status != _WRONG_HOST and "text/html" in headers.get("accept", "")
         if self._pages and is_read:
-            await self._pages.refusal(scope, status, message, further)(scope, receive, send)
+            await self._pages.refusal(scope, status, code, message, further)(scope, receive, send)
         else:
             await refuse(scope, receive, send, *refused)
 
@@ -216,7 +221,10 @@ class Guard:
         if refused := self._too_often(caller, scope):
             return refused
         if caller is None:
-            message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
+            message = (
+                "A valid token is needed, sent as “Authorization: Bearer TOKEN”; `picomem token make --user USER` on "
+                "the server's machine makes one."
+            )
             return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
         return None
 
@@ -283,6 +291,18 @@ def _is_published(origin: str, host: str) -> bool:
     """Return whether a page comes from the same port of this machine as its request goes to, whichever that is. Another
     port is another site. Over TLS, and by other names, there is a proxy, which the settings name."""
     return origin == f"http://{host}" and host_name(host) in LOOPBACK_NAMES
+
+
+def _ambiguous(scope: MutableMapping[str, Any]) -> tuple[int, str, str, dict[str, str]] | None:
+    """Refuse a request that a proxy in front may read in another way: it says twice who asks, or how long it is."""
+    names = [name.decode("latin-1").lower() for name, _ in scope["headers"]]
+    repeated = sorted(name for name in _ONCE if names.count(name) > 1)
+    if repeated:
+        return 400, "bad_request", f"The header “{repeated[0]}” came more than once; send it once.", _CLOSED
+    if "content-length" in names and "transfer-encoding" in names:
+        message = "A request has a Content-Length or a Transfer-Encoding, not both; send one of them."
+        return 400, "bad_request", message, _CLOSED
+    return None
 
 
 def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:

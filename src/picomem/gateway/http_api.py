@@ -58,6 +58,7 @@ from picomem.runtime import Runtime
 
 # What requests that are no operations count as.
 _FURTHER = ("health", "ready", "proof", "metrics", "ws", "mcp", "openapi.json", "completions", "models", CHANNEL, PAGE)
+_HTTP_CODES = {404: "not_found", 405: "wrong_method"}
 _REFUSED_SECONDS = 1.0  # within which a call that is refused has said so; then the stream begins
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
 
@@ -135,6 +136,7 @@ def application(
             return pages.refusal(
                 request.scope,
                 error.status_code,
+                _HTTP_CODES.get(error.status_code, "error"),
                 "There is no such page; the first page leads to all of them.",
                 error.headers or {},
             )
@@ -142,7 +144,7 @@ def application(
 
     async def on_fault(request: Request, _error: Exception) -> Response:
         if wants_page(request.headers):
-            return pages.refusal(request.scope, 500, FAULT_SENTENCE, {})
+            return pages.refusal(request.scope, 500, "fault", FAULT_SENTENCE, {})
         return http_error(500, "fault", FAULT_SENTENCE)
 
     inner = Starlette(
@@ -274,6 +276,5 @@ def _http_error(error: HTTPException) -> Response:
         404: "There is no such address; /api/v1/openapi.json lists what there is.",
         405: "The address takes another method; the header Allow names it.",
     }
-    codes = {404: "not_found", 405: "wrong_method"}
     status = error.status_code
-    return http_error(status, codes.get(status, "error"), said.get(status, error.detail), headers=error.headers)
+    return http_error(status, _HTTP_CODES.get(status, "error"), said.get(status, error.detail), headers=error.headers)

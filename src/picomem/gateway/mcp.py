@@ -53,7 +53,8 @@ from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
-from picomem.operations.command_rewriting import for_agents, result_for_agents
+from picomem.operations.command_rewriting import ASK_PERSON, for_agents, result_for_agents
+from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.version import __version__
@@ -80,9 +81,14 @@ Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 class Tool:
     """An operation as a tool."""
 
-    def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
+    def __init__(
+        self, operation: Operation, tools: Mapping[str, str], ask: str = ASK_PERSON, *, is_remote: bool = False
+    ) -> None:
+        """`tools` are the names of all tools by command, and `ask` says who runs a command without one."""
         self.operation = operation
         self._tools = tools
+        self._ask = ask
+        self._is_remote = is_remote
         self._parameters = tool_parameters(operation)
 
     @property
@@ -120,9 +126,10 @@ class Tool:
                 request, note = quotes.vouched(engine, request)
             result = self.operation.call(engine, request, progress)
         except PicomemError as error:
-            said = for_agents(str(error), self._tools)
+            said = for_agents(str(error), self._tools, ask=self._ask)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
-        result = result_for_agents(result, self._tools)
+        shown = without_folders(result) if self._is_remote else result
+        result = result_for_agents(shown, self._tools, ask=self._ask)
         told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
         quotes.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
@@ -167,19 +174,23 @@ def build_server(
     operations: Iterable[Operation] | None = None,
     facades: Iterable[str] = (),
     places: ThreadLimits | None = None,
+    ask: str = ASK_PERSON,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
     `operations` are the table's where they are not given; one without a tool name is not offered. `facades` names the
     other memory servers whose tools are offered as well (`mcp.facades` of the settings). `places` are the threads of
-    the process that serves, if it serves more than this.
+    the process that serves, if it serves clients over a network. `ask` says who can run a command that no tool stands
+    for.
     """
     given = tuple(table.operations() if operations is None else operations)
     named = {operation.name: operation.tool for operation in given if operation.tool}
     tools: dict[str, Tool | FacadeTool] = {
-        operation.tool: Tool(operation, named) for operation in given if operation.tool
+        operation.tool: Tool(operation, named, ask, is_remote=places is not None)
+        for operation in given
+        if operation.tool
     }
-    tools |= {tool.name: tool for tool in tools_of_facades(facades)}
+    tools |= {tool.name: tool for tool in tools_of_facades(facades, ask)}
     listed = [tool.listed() for tool in tools.values()]
     threads = places or ThreadLimits()
     quotes = UntrustedQuotesByUser()
@@ -214,7 +225,9 @@ def build_server(
     ) -> types.ReadResourceResult:
         engine = agents_engine(context)
         async with threads.place(engine.scope.user, ThreadUse.READ) as limiter:
-            return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
+            return await to_thread.run_sync(
+                _read_index, engine, params.uri, lambda text: for_agents(text, named, ask=ask), limiter=limiter
+            )
 
     return Server(
         "picomem",
@@ -281,7 +294,7 @@ def _index_template() -> types.ResourceTemplate:
     )
 
 
-def _read_index(engine: Engine, uri: str, tools: Mapping[str, str]) -> types.ReadResourceResult:
+def _read_index(engine: Engine, uri: str, told: Callable[[str], str]) -> types.ReadResourceResult:
     project = project_of(uri)
     if project is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no resource “{uri[:64]}”; there is {INDEX_URI}.", {"uri": uri})
@@ -289,6 +302,6 @@ def _read_index(engine: Engine, uri: str, tools: Mapping[str, str]) -> types.Rea
         page = INDEX.call(engine, INDEX.request(project=project)).page
     except PicomemError as error:
         code = types.INVALID_PARAMS if isinstance(error, InvalidInput | Forbidden) else types.INTERNAL_ERROR
-        raise MCPError(code, for_agents(str(error), tools), {"uri": uri}) from error
+        raise MCPError(code, told(str(error)), {"uri": uri}) from error
     contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page)
     return types.ReadResourceResult(contents=[contents])

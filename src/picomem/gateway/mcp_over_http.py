@@ -10,17 +10,22 @@ when it is told that its own is gone.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken as McpToken
 from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from picomem.engine.engine import Engine
 from picomem.gateway.calls import Calls
@@ -29,8 +34,13 @@ from picomem.gateway.mcp import build_server
 from picomem.gateway.openapi import USER_HEADER
 from picomem.light_dataclass import dataclass
 
+# The person whom an agent tells of a command may have no terminal where the store is.
+ASK_SERVER = "(`picomem` is a command on the server's machine: tell the person, who can ask the server's operator.)"
+_NO_SESSION = (
+    "A session begins with “initialize”, whose answer has the header Mcp-Session-Id; send that with each request. "
+    "A request of the protocol of 2026-07-28 needs no session, and names it in the header MCP-Protocol-Version."
+)
 _MOST_SESSIONS = 10_000  # of all users
-_SESSION, _VERSION = "mcp-session-id", "mcp-protocol-version"
 
 
 class McpOverHttp:
@@ -40,7 +50,7 @@ class McpOverHttp:
         self._calls = calls
         self._runtime = runtime = calls.runtime
         operations = [remote.operation for remote in calls.operations.values()]
-        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, calls.places)
+        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, calls.places, ASK_SERVER)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=limits.body, max_sessions=_MOST_SESSIONS
         )
@@ -58,12 +68,19 @@ class McpOverHttp:
         request.state.acting = caller
         token = McpToken(token="", client_id=caller.signature, scopes=sorted(caller.permissions), subject=caller.user)
         scope["user"] = AuthenticatedUser(token)
+        body = b""
         if scope["method"] == "POST":
             # The SDK would log a client that hangs up in the middle of its body as a mistake.
-            receive = _again(await request.body(), receive)
-        owner, session = request.state.caller.user, request.headers.get(_SESSION)
-        version = request.headers.get(_VERSION)
-        if session is None and (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
+            body = await request.body()
+            receive = _again(body, receive)
+        owner, session = request.state.caller.user, request.headers.get(MCP_SESSION_ID_HEADER)
+        if not session and not _names_its_protocol(request.headers):
+            refused = _not_an_opening(body) if scope["method"] == "POST" else _without_session(scope["method"])
+            if refused is not None:
+                error = {"code": INVALID_REQUEST, "message": refused[1]}
+                response = JSONResponse({"jsonrpc": "2.0", "id": refused[0], "error": error}, 400)
+                await response(scope, receive, send)
+                return
             while (unused := self._sessions.beyond_most(owner)) is not None:
                 await self._end(unused, scope, receive)
         with self._sessions.in_use(owner, session):
@@ -76,7 +93,7 @@ class McpOverHttp:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                begun = Headers(raw=message["headers"]).get(_SESSION)
+                begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if session is None and begun is not None:
                     self._sessions.begin(owner, OpenSession(begun, scope["user"]))
                 elif session is not None and scope["method"] == "DELETE":
@@ -91,7 +108,7 @@ class McpOverHttp:
         async def ignore(_message: Message) -> None:
             pass
 
-        headers = [(_SESSION.encode(), ended.session.encode())]
+        headers = [(MCP_SESSION_ID_HEADER.encode(), ended.session.encode())]
         delete = {**scope, "method": "DELETE", "headers": headers, "user": ended.authenticated}
         await self._manager.asgi_app(delete, _again(b"", receive), ignore)
 
@@ -148,6 +165,44 @@ class OpenSessions:
             return None
         unused = next((name for name, opened in sessions.items() if not opened.running), None)
         return None if unused is None else sessions.pop(unused)
+
+
+def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:
+    """The messages of a request whose body has been read."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received
+
+
+def _names_its_protocol(headers: Mapping[str, str]) -> bool:
+    """Return whether a request names a protocol without sessions, or one that the SDK does not know and refuses."""
+    named = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    return named is not None and named not in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _without_session(method: str) -> tuple[None, str] | None:
+    return (None, _NO_SESSION) if method in ("GET", "DELETE") else None
+
+
+def _not_an_opening(body: bytes) -> tuple[str | int | None, str] | None:
+    """The id of a request that opens no session, and the sentence that says so; None where the SDK answers.
+
+    The SDK would make a session for whatever comes first, and answer a batch with the errors of its parser."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(message, list):
+        return None, "A batch is not taken; send each message in a request of its own."
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
+        return None, "This is no JSON-RPC 2.0 request; send “jsonrpc”: “2.0”, an id, a method and params."
+    if message["method"] == "initialize":
+        return None
+    known = message.get("id")
+    return (known if isinstance(known, str | int) and not isinstance(known, bool) else None), _NO_SESSION
 
 
 def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:

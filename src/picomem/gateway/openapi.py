@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from picomem.gateway.calls import RemoteOperation
+from picomem.operations.command_rewriting import for_remote_callers
 from picomem.operations.operation import Operation
 from picomem.version import __version__
 
@@ -46,9 +47,15 @@ USER_HEADER = "Picomem-User"
 
 def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
     """The document; `operations` in the order in which it lists them."""
+    operations = tuple(operations)
+    offered = {remote.name: remote.operation.request for remote in operations}
+
+    def told(text: str) -> str:
+        return for_remote_callers(text, offered, ask="")
+
     schemas: dict[str, Any] = {"Error": ERROR_SCHEMA}
     paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas)} for remote in operations}
-    return {
+    described = {
         "openapi": "3.1.0",
         "info": {
             "title": "picomem",
@@ -62,11 +69,14 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+    return _told(described, told)
 
 
 def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, Any]:
     operation = remote.operation
     summary, *further = operation.paragraphs
+    if operation.confirmation is not None:
+        further.append("Send it with `dry_run` first: the answer has the code that confirms it, in `confirmation`.")
     request, result = (_shared(schema, schemas) for schema in (remote.request_schema(), remote.result_schema()))
     responses: dict[str, Any] = {"200": {"description": "done", "content": _json(result)}}
     for status, said in ERRORS.items():
@@ -86,6 +96,18 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
         ],
         "requestBody": {"required": bool(request.get("required")), "content": _json(request)},
         "responses": responses,
+    }
+
+
+def _told(part: Any, told: Callable[[str], str]) -> Any:
+    """A part of the document whose texts were rewritten by `told`."""
+    if isinstance(part, list):
+        return [_told(member, told) for member in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: told(value) if name in ("summary", "description") and isinstance(value, str) else _told(value, told)
+        for name, value in part.items()
     }
 
 

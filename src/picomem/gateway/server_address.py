@@ -4,7 +4,9 @@
 
 A killed server leaves the file behind, and another program may use its port by then. So a client sends a challenge, and
 only the process that wrote the file can answer it: with the message authentication code of the challenge and the
-address under the key of the file. If several servers run on one store, the file names the last one.
+address under the key of the file. A server that starts while another runs on the store leaves that one its file and
+writes NAME.db-server-PID.json; clients prefer the first, and find the second when the first has ended. The files of
+processes that are gone are removed at the next start.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -84,34 +87,51 @@ def sign_in_file(store: Path) -> Path:
 @contextmanager
 def announced(store: Path, address: ServerAddress) -> Iterator[None]:
     """Let other processes find a server for as long as the block lasts. Where the file cannot be written, none does."""
+    for left in _places(store):
+        if (announcement := _announced(left, store)) and not _is_alive(announcement[1]):
+            left.unlink(missing_ok=True)
     place = _place(store)
+    if (other := _announced(place, store)) and other[1] != os.getpid():
+        place = store.with_name(f"{store.name}-server-{os.getpid()}.json")
     said = {"url": address.url, "pid": os.getpid(), "key": address.key.hex()}
     with suppress(InvalidInput), written_whole(place, private=True) as file:
         json.dump(said, file)
     try:
         yield
     finally:
-        if _announced(store) == (address, os.getpid()):
+        if _announced(place, store) == (address, os.getpid()):
             place.unlink(missing_ok=True)
+        if not _places(store):
             sign_in_file(store).unlink(missing_ok=True)
 
 
 def running_address(store: Path) -> str:
-    """The address of the server that runs on a store; empty where none does."""
-    announcement = _announced(store)
-    if announcement is None:
-        return ""
-    address, pid = announcement
-    return address.url if _is_alive(pid) and _proves_itself(address) else ""
+    """The address of a server that runs on a store; empty where none does."""
+    for place in _places(store):
+        announcement = _announced(place, store)
+        if announcement is not None and _is_alive(announcement[1]) and _proves_itself(announcement[0]):
+            return announcement[0].url
+    return ""
 
 
 def _place(store: Path) -> Path:
     return store.with_name(store.name + _SUFFIX)
 
 
-def _announced(store: Path) -> tuple[ServerAddress, int] | None:
+def _places(store: Path) -> list[Path]:
+    """The files that say where servers of a store are, that of the first server first."""
+    further = re.compile(re.escape(store.name) + r"-server-\d+\.json")
     try:
-        with open_regular(_place(store)) as file:
+        names = sorted(path.name for path in store.parent.iterdir() if further.fullmatch(path.name))
+    except OSError:
+        names = []
+    own = [_place(store)] if status_of(_place(store)) is not None else []
+    return [*own, *map(store.with_name, names)]
+
+
+def _announced(place: Path, store: Path) -> tuple[ServerAddress, int] | None:
+    try:
+        with open_regular(place) as file:
             if not _is_trusted(os.fstat(file.fileno()).st_uid, store):
                 return None
             said = json.loads(file.read(_MOST_BYTES))

@@ -103,13 +103,13 @@ class WebPages:
         return token_in_cookie(scope, cookies)
 
     def refusal(
-        self, scope: MutableMapping[str, Any], status: int, message: str, headers: Mapping[str, str]
+        self, scope: MutableMapping[str, Any], status: int, code: str, message: str, headers: Mapping[str, str]
     ) -> Response:
         """An error as a page; without a session the page to sign in, which leads back to what was asked for."""
         request = Request(scope)
         if status == 401:
             return self._sign_in_page(request, 401, "", back=_address(request) if request.method == "GET" else "/")
-        return self._error_page(request, status, message, headers)
+        return self._error_page(request, status, code, message, headers)
 
     # Sign-in
 
@@ -290,10 +290,10 @@ class WebPages:
         }
 
     def _error_page(
-        self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
+        self, request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
     ) -> Response:
         title = _say(request)(f"error_status.{status}" if status in STATUSES else "error.title")
-        page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
+        page = PageContent(template="error.html", title=title, values={"code": code, "message": message}, status=status)
         return self._response(request, page, headers)
 
     def _shown_errors(
@@ -305,7 +305,7 @@ class WebPages:
             try:
                 return await answer(request)
             except PicomemError as error:
-                return self._error_page(request, error.status, remote_sentence(error), error_headers(error))
+                return self._error_page(request, error.status, error.code, remote_sentence(error), error_headers(error))
 
         return shown
 

@@ -54,6 +54,8 @@ def bound(host: str, *ports: int) -> socket.socket:
 
 
 def _bound(host: str, port: int) -> socket.socket:
+    if not host.strip():  # the system would listen on every address
+        raise InvalidInput("The host is empty; name the address to listen on, as in --host 127.0.0.1.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)

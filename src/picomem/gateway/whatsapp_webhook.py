@@ -21,6 +21,7 @@ from picomem.channels.answering import WorkSignal
 from picomem.channels.whatsapp import (
     SendStatus,
     changes_in,
+    is_signature,
     is_signed,
     messages_in,
     settings_of_accounts,
@@ -73,9 +74,9 @@ class WhatsAppWebhook:
         """Messages, and statuses of what was sent."""
         settings = self._settings_of(request)
         signature, secret = request.headers.get("X-Hub-Signature-256", ""), settings.app_secret
-        # Without a signature there is no reason to read the body.
-        body = await request.body() if secret and signature else b""
-        if not secret or not is_signed(body, signature, secret):
+        can_be_signed = bool(secret) and is_signature(signature)
+        body = await request.body() if can_be_signed else b""
+        if not can_be_signed or not is_signed(body, signature, secret):
             raise Forbidden(
                 "The signature is not that of the app; set whatsapp.app_secret to the secret of the app that sends."
             )

@@ -25,7 +25,16 @@ from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
-from picomem.hooks.hook_socket import ANSWERED, LARGEST_INPUT, NOT_HERE, PREFIX, SUFFIX, deciding, parsed
+from picomem.hooks.hook_socket import (
+    ANSWERED,
+    LARGEST_INPUT,
+    NOT_HERE,
+    PREFIX,
+    SUFFIX,
+    deciding,
+    parsed,
+    remove_deserted,
+)
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
@@ -119,6 +128,7 @@ def _bound(database: str | None) -> _HookServer | None:
         paths.make_private_dir(folder)
         if len(os.fsencode(path)) > _LONGEST_PATH or stat.S_IMODE(folder.stat().st_mode) & 0o077:
             return None
+        remove_deserted(folder)
         path.unlink(missing_ok=True)  # of a process that had this number before
         return _HookServer(path, database)
     except (OSError, PicomemError):

@@ -29,6 +29,7 @@ PREFIX, SUFFIX = "hook-", ".sock"
 ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"
 _LONGEST_REPLY = 1 << 20  # bytes
+_LOOK_SECONDS = 1.0
 _DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
 _PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relative one means another file elsewhere
 
@@ -62,6 +63,24 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
         if reply.startswith(NOT_HERE):
             return None  # and neither would another
     return None
+
+
+def remove_deserted(folder: Path) -> None:
+    """Remove the sockets that processes left behind which are gone."""
+    import socket
+
+    for path in _sockets(folder):
+        with suppress(OSError, ValueError):
+            pid = int(path.name.removeprefix(PREFIX).removesuffix(SUFFIX))
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.settimeout(_LOOK_SECONDS)
+                    try:
+                        connection.connect(str(path))  # a process of another container may have that number
+                    except ConnectionRefusedError:
+                        path.unlink()
 
 
 def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[str]:

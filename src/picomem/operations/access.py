@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, HOUR, Micros, iso
+from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import access as access_presentations
@@ -144,7 +145,10 @@ def grant(engine: Engine, request: GrantRequest) -> GrantResult:
 def _end(given: str | None, engine: Engine) -> Micros | None:
     if span := _SPAN.fullmatch(given or ""):
         return engine.now() + int(span[1]) * (HOUR if span[2] == "h" else DAY)
-    return moment(given, engine.now(), engine.zone, end=True)
+    try:
+        return moment(given, engine.now(), engine.zone, end=True)
+    except InvalidTime as error:  # its own sentence names times of the past
+        raise InvalidTime(f"“{str(given)[:40]}” cannot be read as a time; write 90d, 12h or a date to come.") from error
 
 
 def _view(token: AccessToken, now: Micros) -> TokenView:

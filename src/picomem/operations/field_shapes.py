@@ -27,6 +27,7 @@ _NAME = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\u
 _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "content": _WITH_WORDS,
     "title": _WITH_WORDS,
+    "channel_id": _WITH_WORDS,
     "message": _WITH_WORDS,
     "project": _NAME,
     "session": _NAME,

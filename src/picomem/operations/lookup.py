@@ -238,7 +238,7 @@ class WhyResult:
     changes: list[ChangeView]
     sources: list[SourceView]
     explanation: str
-    transcript: str
+    transcript: str = field(metadata={"is_path": True})
     version_numbers: dict[int, int] = field(default_factory=dict)
     contradicted: dict[str, str] = field(default_factory=dict)
     handed_out: list[HandoutView] = field(default_factory=list)

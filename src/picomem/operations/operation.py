@@ -184,7 +184,7 @@ class Operation:
     def check_permission(self, engine: Engine) -> None:
         """Raise Forbidden where the caller of the engine may not do this."""
         for permission in self.permissions:
-            engine.caller.require(permission, self.name)
+            engine.caller.require(permission, self.name, *self.permissions)
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
         """Check the permission of the engine's caller and the request, and run it: the one way to an operation.
@@ -334,3 +334,8 @@ def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
         default = named.default if named.default_factory is MISSING else ()
         declared.append((named.name, default, dict(named.metadata)))
     return declared
+
+
+def option_flag(name: str, about: Mapping[str, Any]) -> str:
+    """The option of the command line that fills a field: `--dry-run`. One that can be repeated is in the singular."""
+    return "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput, StoreError
-from picomem.light_dataclass import dataclass, replace
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
 from picomem.operations.presentations import purging as purging_presentations
 from picomem.records.caller import READ_SESSIONS
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
+_ACCESS_GOES = (
+    "The tokens, grants and accepted senders of the user go as well: programs that use such a token are refused."
+)
 _SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that needs the permission {READ_SESSIONS}."
 
 
@@ -23,7 +26,7 @@ _SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that n
 class PurgeRequest:
     session: str = option("a session: its id, or the beginning of it", "")
     older_than: int | None = option("everything older than this number of days", None, least=1, most=1_000_000)
-    everything: bool = option("all data of the user (--user says whose)", False)
+    everything: bool = option("all data of the user", False)
     dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
     wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
@@ -44,7 +47,7 @@ class GoingSession:
 
     session: str
     title: str
-    path: str
+    path: str = field(metadata={"is_path": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,10 @@ class ScanView:
     files: int
     bytes: int
     patterns: int
-    found: dict[str, int]
+    found: dict[str, int] = field(metadata={"is_path": True})
     shared: int
     postings: int
-    unread: list[str]
+    unread: list[str] = field(metadata={"is_path": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class PurgeResult:
     sessions: list[GoingSession]
     change_id: str
     scan: ScanView | None
-    left: list[str]
+    left: list[str] = field(metadata={"is_path": True})
     unfinished: str
     finished: bool
     explanation: str
@@ -86,11 +89,11 @@ class PurgeResult:
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     """Erase a session, old data or everything for good, with all derived data, and leave no trace in the files.
 
-    Without an argument it finishes an interrupted purge. It asks for confirmation; --yes skips that.
+    Without an argument it finishes an interrupted purge. It asks for confirmation first.
     """
     if request.dry_run:
         plan = engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
-        return _planned(plan, reads_sessions=engine.caller.may(READ_SESSIONS))
+        return _planned(plan, everything=request.everything, reads_sessions=engine.caller.may(READ_SESSIONS))
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
     return _purged(
@@ -110,9 +113,14 @@ def _chosen(request: PurgeRequest) -> bool:
     return bool(request.session) or request.older_than is not None or request.everything
 
 
-def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
+def _planned(planned: Planned, *, everything: bool, reads_sessions: bool) -> PurgeResult:
     sessions = [GoingSession(id_, title, "") for id_, title in planned.sessions]
     sessions += [GoingSession(session, "", path) for session, path in planned.transcripts]
+    explanations = [NOTES]
+    if everything:
+        explanations.append(_ACCESS_GOES)
+    if sessions and not reads_sessions:
+        explanations.append(_SESSIONS_NOT_LISTED)
     return PurgeResult(
         dry_run=True,
         counts=planned.counts,
@@ -124,7 +132,7 @@ def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
         left=[],
         unfinished="",
         finished=False,
-        explanation=NOTES if reads_sessions or not sessions else f"{NOTES} {_SESSIONS_NOT_LISTED}",
+        explanation=" ".join(explanations),
         copies=dict(planned.copies) if reads_sessions else {},
     )
 

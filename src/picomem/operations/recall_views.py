@@ -37,7 +37,7 @@ class HitView:
     session: str
     project: str
     branch: str
-    transcript: str
+    transcript: str = field(metadata={"is_path": True})
     turns: list[int]
     citation: str
     actions: list[str]
@@ -87,7 +87,7 @@ class HitSessionView:
     """The session of hits with the same `session` and `transcript`; see records/hit.py."""
 
     session: str
-    transcript: str
+    transcript: str = field(metadata={"is_path": True})
     host: str
     title: str
     origin: str

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 from picomem import errors, settings
 from picomem.light_dataclass import MISSING, fields
-from picomem.operations.operation import Operation, options
+from picomem.operations.operation import Operation, option_flag, options
 from picomem.operations.table import operations
 
 _HEAD = """# Reference
@@ -78,7 +78,7 @@ def _field_name(name: str, about: dict[str, Any]) -> str:
 
 
 def _flag(name: str, about: dict[str, Any]) -> str:
-    flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
+    flag = option_flag(name, about)
     return f"{flag}, {about['short']}" if about["short"] else flag
 
 

@@ -7,8 +7,8 @@ sends, so the two cannot differ. Where the designs' tools say something else tha
 (`knowledge` for a fact; an agent cannot speak as its user), the field's `tool_wording` says so.
 
 Two liberties are taken with what models send, because they send it: a null means "not given", and a list of one may
-come without its brackets. A number in quotes is a number, as pydantic has it. Everything else that does not fit is
-InvalidInput, one sentence that names the parameter and what it takes.
+come without its brackets. A tool also takes a number in quotes, as pydantic has it. Everything else that does not fit
+is InvalidInput, one sentence that names the parameter and what it takes.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ class Parameters:
     """The parameters of an operation's tool."""
 
     null_is_absent = True  # models send one for what they do not mean to give
+    takes_quoted = True  # models put numbers, and true and false, in quotes
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
@@ -138,8 +139,19 @@ class Parameters:
         if parameter is None:
             raise InvalidInput(f"{self._name} has no parameter “{_short(name)}”; {self._instead(name)}")
         for element in value if isinstance(value, list) else [value]:
+            if self._is_of_other_kind(element, parameter):
+                raise InvalidInput(f"{name} is {_quoted(element)}; it is {parameter.takes}.")
             if isinstance(element, str) and element in parameter.wording.refused:
                 raise InvalidInput(parameter.wording.refused[element])
+
+    def _is_of_other_kind(self, element: Any, parameter: Parameter) -> bool:
+        """Return whether pydantic would make a value of another kind out of it that its author did not mean."""
+        kinds = parameter.kinds
+        if isinstance(element, bool):
+            return bool not in kinds
+        if isinstance(element, str):
+            return not (self.takes_quoted or str in kinds or parameter.choices)
+        return isinstance(element, int | float) and kinds == (bool,)
 
     def _instead(self, name: str) -> str:
         # Users of the command line or the Python API may use the field's own name.
@@ -159,6 +171,8 @@ class Parameters:
 
 class PlainParameters(Parameters):
     """The fields of an operation's request by their own names, for a wire that is no tool of a model's."""
+
+    takes_quoted = False
 
     @property
     def _name(self) -> str:

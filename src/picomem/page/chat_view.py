@@ -87,7 +87,7 @@ async def _said(asked: PageRequest, session: str) -> Redirect | PageContent:
     try:
         turn = await asked.call("chat", arguments)
     except PicomemError as error:
-        problem = {"problem": str(error), "draft": message}
+        problem = {"problem": str(error), "problem_code": error.code, "draft": message}
         page = await (_session_page(asked, "", problem) if session else _sessions_page(asked, problem))
         return replace(page, status=error.status)
     return Redirect(to=f"/chat/{turn['session']}#end")
@@ -138,6 +138,7 @@ async def _composer(asked: PageRequest) -> dict[str, Any]:
         "may_talk": may_talk,
         "can_talk": may_talk and not model.problem,
         "problem": "",
+        "problem_code": "",
         "draft": "",
     }
 

@@ -39,11 +39,13 @@ class ShownVersion:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSource:
-    """A source with the messages behind it, where they can be opened; `problem` says why they cannot."""
+    """A source with the messages behind it, where they can be opened; `problem` says why they cannot, and
+    `code` is the code of the error, if it was one."""
 
     source: SourceView
     opened: ShowResult | None
     problem: str
+    code: str
 
 
 async def show(asked: PageRequest) -> PageContent:
@@ -108,6 +110,7 @@ async def _page(
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
         "problem": str(error) if error else "",
         "problem_status": error.status if error else 0,
+        "problem_code": error.code if error else "",
         "is_editing": asked.asked("edit") == "1" or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],
@@ -149,7 +152,7 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
     for source in sources:
         if source.kind == "memory":
             continue  # the version before it, which stands among the versions
-        result, problem = None, ""
+        result, problem, code = None, "", ""
         if source.kind == "episode" and len(opened) < _MOST_OPENED:
             try:
                 result = ShowResult(**await asked.call("show", {"episode": source.id, "query": memory.content[:400]}))
@@ -157,8 +160,8 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
                 result = replace(result, turns=marked)
                 problem = result.explanation
             except PicomemError as error:
-                problem = str(error)
-        opened.append(OpenedSource(source, result, problem))
+                problem, code = str(error), error.code
+        opened.append(OpenedSource(source, result, problem, code))
     return opened
 
 

@@ -1,4 +1,4 @@
-"""The reasons of changes, and of hits, in the reader's language.
+"""The reasons of changes, and of hits, and citations, in the reader's language.
 
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
@@ -16,14 +16,18 @@ from functools import cache
 from picomem.page.message_catalog import Say, catalog
 
 _OF_WORDS = frozenset({"decision", "fields", "origin", "other_origin"})  # places where one of a few words stands
-_REASON, _WHY = "reason.{}", "why.{}"  # the keys of two families of texts
+_REASON, _WHY, _CITATION = "reason.{}", "why.{}", "citation.{}"  # the keys of three families of texts
 _BETWEEN = "; "
 _BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
 _WITH_SIGNALS = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence, and the signals that spoke for it
 _NEAR = re.compile(r"(.+) \(near (.+)\)")
-_NAMES = frozenset({"key", "same_key", "name"})  # places that stand between quotation marks, and have none within
-_UNQUOTED = "[^“”]+"
+_SHAPES = {  # of what stands in some places: a name is between quotation marks, and has none within
+    **dict.fromkeys(("key", "same_key", "name"), "[^“”]+"),
+    "turn": r"\d+",
+    "turns": r"\d+–\d+",
+    "day": r"\d{4}-\d\d-\d\d",
+}
 _COUNT = re.compile(r"([\d,]+) (.+)")
 
 
@@ -41,6 +45,11 @@ def told_word(word: str, say: Say) -> str:
 def told_why(why: str, say: Say) -> str:
     """Why a hit was found, or the remark on it, in the language of `say`; what is not known stays as it is."""
     return say("reasons.between").join(_told_alone(part, say, _WHY) or part for part in why.split(_BETWEEN))
+
+
+def told_citation(citation: str, say: Say) -> str:
+    """Where a hit or a source was said, in the language of `say`; what is not known, such as a path, stays as it is."""
+    return _told_alone(citation, say, _CITATION) or citation
 
 
 def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
@@ -82,6 +91,8 @@ def _told_value(place: str, value: str, say: Say) -> str:
         return say("reasons.between_words").join(_told_near(word, say) for word in value.split(", "))
     if place == "counts":
         return say("reasons.between_words").join(_told_count(count, say) for count in value.split(", "))
+    if place == "citation":
+        return told_citation(value, say)
     return told_reason(value, say) if place == "reason" else value
 
 
@@ -113,7 +124,7 @@ def _patterns(family: str) -> list[tuple[str, re.Pattern[str]]]:
 def _pattern(text: str) -> str:
     pieces = _PLACE.split(text)  # what stands between the places, and their names in turn
     return "".join(
-        f"(?P<{piece}>{_UNQUOTED if piece in _NAMES else '.+?'})" if place % 2 else re.escape(piece)
+        f"(?P<{piece}>{_SHAPES.get(piece, '.+?')})" if place % 2 else re.escape(piece)
         for place, piece in enumerate(pieces)
     )
 

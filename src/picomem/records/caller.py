@@ -49,23 +49,25 @@ class Caller:
         """Return whether the caller holds a permission."""
         return permission in self.permissions and not (self.is_agent and permission == PURGE)
 
-    def require(self, permission: str, verb: str) -> None:
-        """Raise Forbidden where the caller does not hold the permission that `verb` needs."""
+    def require(self, permission: str, verb: str, *further: str) -> None:
+        """Raise Forbidden where the caller does not hold the permission that `verb` needs; `further` are others that it
+        needs, so that the remedy names all of them."""
         if not self.may(permission):
             raise Forbidden(
                 f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
-                f"{self._remedy(permission)}",
+                f"{self._remedy(permission, further)}",
                 permission=permission,
             )
 
-    def _remedy(self, permission: str) -> str:
+    def _remedy(self, permission: str, further: tuple[str, ...]) -> str:
         """Return how to get a permission that the caller does not hold."""
         if self.is_agent and permission == PURGE:
             return "no agent erases, so ask the user to do it."
         if not self.signature.startswith(TOKEN_SIGNATURE):
             return "ask as a caller that has it."
         user = quote(self.user)
-        made = f"`picomem token make --user {user} --scope {permission}`"
+        scopes = " ".join(f"--scope {name}" for name in dict.fromkeys((permission, *further)))
+        made = f"`picomem token make --user {user} {scopes}`"
         if permission in GRANTABLE:
             return f"after `picomem grant {permission} --user {user}`, {made} makes a token that has it."
         return f"a token gains none later, so make another with {made}, and a --scope for all else that it is to do."

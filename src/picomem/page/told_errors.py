@@ -1,0 +1,27 @@
+"""Errors in the reader's language, by their codes.
+
+The English catalogue has the meaning of each code word for word, as errors.py has it.
+"""
+
+from __future__ import annotations
+
+from picomem.light_dataclass import dataclass
+from picomem.page.message_catalog import Say, catalog
+
+
+@dataclass(frozen=True, slots=True)
+class ToldError:
+    """`meaning` says in the reader's language what the code means, and `detail` in English what exactly went wrong;
+    empty where the other says it."""
+
+    meaning: str
+    detail: str
+
+
+def told_error(code: str, message: str, say: Say) -> ToldError:
+    """An error as the page shows it: in English by its message alone."""
+    key = f"error_code.{code}"
+    english, told = catalog("en")[key], say(key)
+    if told == english:
+        return ToldError("", message)
+    return ToldError(told, "" if message == english else message)
