@@ -11,6 +11,7 @@ from tests.databases import chosen
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
+from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
 from picomem.store import episodes
 
@@ -117,6 +118,22 @@ def test_what_stands_in_a_session_that_stays_is_kept_there(engine: Engine, tmp_p
     engine.purge(session=Copy(tmp_path, 1).session)
     engine.ingest([other])
     assert _texts(engine) == sorted([ASKED, NEW[1]])
+
+
+def test_a_purge_names_the_sessions_that_hold_the_same_words(engine: Engine, tmp_path: Path) -> None:
+    purged, copy = Copy(tmp_path, 1), Copy(tmp_path, 2, SENT + 60)
+    engine.ingest([pi(purged, TALK), pi(copy, [("user", ASKED), NEW]), pi(Copy(tmp_path, 3), [NEW])])
+    purge = operation("purge")
+    plan = purge.call(engine, purge.request(session=purged.session, dry_run=True))
+    assert plan.copies == {copy.session: 1}
+    told = purge.present(plan).warnings
+    assert told == (
+        f"1 episode of other sessions holds the same words: {copy.session}. `picomem purge --session {copy.session}` "
+        "erases such a session too.",
+    )
+    done = purge.call(engine, purge.request(session=purged.session, yes=True))
+    assert done.copies == {copy.session: 1} and told[0] in purge.present(done).warnings
+    assert purge.call(engine, purge.request(session=copy.session, yes=True)).copies == {Copy(tmp_path, 3).session: 1}
 
 
 def test_a_fork_that_was_made_after_the_purge_names_the_session_that_it_copies(

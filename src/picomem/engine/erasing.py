@@ -134,6 +134,7 @@ class Eraser:
             counts=erased.counts if erased else {},
             change_id=erased.change.id if erased else "",
             scan=scanned,
+            copies=erased.copies if erased else {},
             left=tuple(left),
             out_of_reach=self._context.connector.maintenance.copies_out_of_reach(),
             unfinished=unfinished,

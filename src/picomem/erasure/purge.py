@@ -11,6 +11,7 @@ change: who, when, and how many rows of each kind.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -70,12 +71,13 @@ class Erased:
     change: Change
     counts: dict[str, int]
     texts: list[str] = field(default_factory=list)
+    copies: Mapping[str, int] = field(default_factory=dict)  # as in Planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """The preview of a purge. `memories` holds the newest version of each that goes; `partly` the keys of those of
-    which other versions stay."""
+    which other versions stay; `copies` the number of episodes that stay with the same words, by their session."""
 
     plan: Plan
     counts: dict[str, int]
@@ -83,17 +85,19 @@ class Planned:
     partly: tuple[str, ...]
     sessions: tuple[tuple[str, str], ...]  # id and title
     transcripts: tuple[tuple[str, str], ...]  # session and path
+    copies: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
     """The result of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names
     files that could not be rewritten; `out_of_reach` says where copies stay that no purge reaches, empty if nowhere;
-    `unfinished` says why it is to be run again, empty where it is done."""
+    `unfinished` says why it is to be run again, empty where it is done; `copies` is as in Planned."""
 
     counts: dict[str, int]
     change_id: str
     scan: Scan | None
+    copies: Mapping[str, int] = field(default_factory=dict)
     left: tuple[str, ...] = ()
     out_of_reach: str = ""
     unfinished: str = ""
@@ -118,7 +122,28 @@ def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Cho
             for transcript in holdings.transcripts
             if transcript.id in made.transcripts
         ),
+        copies=copies_that_stay(tx, scope, made) if chosen.sessions else {},
     )
+
+
+def copies_that_stay(tx: Transaction, scope: Scope, plan: Plan) -> dict[str, int]:
+    """Return how many episodes of other sessions hold the words of one that goes, by session."""
+    going: set[str] = set()
+    staying: list[tuple[str, str]] = []
+    for episode, *_ in episodes.stored_episodes(tx, scope):
+        words = tombstones.distinctive_words(episode.preview)
+        if words and episode.id in plan.episodes:
+            going.add(words)
+        elif words:
+            staying.append((words, episode.transcript_id))
+    counts = Counter(transcript for words, transcript in staying if words in going)
+    sessions = {
+        transcript.id: transcript.session for transcript, *_ in episodes.stored_transcripts(tx, scope) if counts
+    }
+    by_session = Counter[str]()
+    for transcript, count in counts.items():
+        by_session[sessions.get(transcript, "")] += count
+    return {session: count for session, count in sorted(by_session.items()) if session}
 
 
 def counted(plan: Plan) -> dict[str, int]:
@@ -144,7 +169,10 @@ def in_words(counts: Mapping[str, int]) -> str:
 def erase(tx: Transaction, writer: Writer, scope: Scope, held: PurgeInventory, chosen: Choice, plan: Plan) -> Erased:
     """Delete what a plan names, in the caller's transaction."""
     until = writer.now if chosen.before is None else chosen.before
-    return _Erasing(tx, writer, scope, held, plan, until, forever=chosen.before is None).all()
+    copies = copies_that_stay(tx, scope, plan) if chosen.sessions else {}
+    erased = _Erasing(tx, writer, scope, held, plan, until, forever=chosen.before is None).all()
+    erased.copies = copies
+    return erased
 
 
 @dataclass(slots=True)

@@ -69,7 +69,7 @@ class PurgeResult:
     """`counts` says how many of what, `said` the same in words; `memories` and `sessions` say what, of a dry run alone.
 
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
-    names files to check by hand.
+    names files to check by hand; `copies` is the number of episodes that stay with the same words, by their session.
     """
 
     dry_run: bool
@@ -83,6 +83,7 @@ class PurgeResult:
     unfinished: str
     finished: bool
     explanation: str
+    copies: dict[str, int]
 
 
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
@@ -101,7 +102,8 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
             older_than=request.older_than,
             everything=request.everything,
             wait_seconds=request.wait,
-        )
+        ),
+        reads_sessions=engine.caller.may(READ_SESSIONS),
     )
 
 
@@ -131,10 +133,11 @@ def _planned(planned: Planned, *, everything: bool, reads_sessions: bool) -> Pur
         unfinished="",
         finished=False,
         explanation=" ".join(explanations),
+        copies=dict(planned.copies) if reads_sessions else {},
     )
 
 
-def _purged(purged: Purged) -> PurgeResult:
+def _purged(purged: Purged, *, reads_sessions: bool) -> PurgeResult:
     scan = purged.scan
     view = scan and ScanView(
         scan.files, scan.bytes, scan.patterns, scan.found, scan.shared, scan.postings, list(scan.unread)
@@ -151,6 +154,7 @@ def _purged(purged: Purged) -> PurgeResult:
         unfinished=purged.unfinished,
         finished=purged.finished,
         explanation=NOTES,
+        copies=dict(purged.copies) if reads_sessions else {},
     )
 
 

@@ -214,6 +214,12 @@ class Tombstones:
         return digest.hexdigest()
 
 
+def distinctive_words(text: str) -> str:
+    """The words by which a copy of a text is recognised, whatever its time; empty if they are too few for that."""
+    words = _normal(text)
+    return words if _is_distinctive(words) else ""
+
+
 def _normal(text: str) -> str:
     return " ".join(text.split()).casefold()
 

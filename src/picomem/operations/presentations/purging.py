@@ -26,7 +26,7 @@ def purge(result: PurgeResult) -> Presentation:
     if result.scan:
         blocks += _scan(result.scan)
         warnings += _found(result.scan)
-    warnings += result.left
+    warnings += [*result.left, *_copies(result)]
     if result.unfinished:
         warnings.append(f"Not finished: {result.unfinished}")
     elif not result.change_id:
@@ -64,4 +64,18 @@ def _plan(result: PurgeResult) -> Presentation:
         blocks.append(PresentedEntry(heading, (Text(memory.content, 2),)))
     if len(result.memories) > _MOST_MEMORIES:
         blocks.append(Sentence(f"and {len(result.memories) - _MOST_MEMORIES:,} more memories"))
-    return Presentation(blocks=(*blocks, Sentence(result.explanation)))
+    return Presentation(blocks=(*blocks, Sentence(result.explanation)), warnings=tuple(_copies(result)))
+
+
+def _copies(result: PurgeResult) -> list[str]:
+    """Name the sessions that stay and hold the same words, with how to purge one."""
+    if not result.copies:
+        return []
+    count = plural(sum(result.copies.values()), "episode")
+    sessions = list(result.copies)
+    more = f" and {len(sessions) - _MOST_SESSIONS:,} more" if len(sessions) > _MOST_SESSIONS else ""
+    holds = "holds" if sum(result.copies.values()) == 1 else "hold"
+    return [
+        f"{count} of other sessions {holds} the same words: {', '.join(sessions[:_MOST_SESSIONS])}{more}. "
+        f"`picomem purge --session {sessions[0]}` erases such a session too."
+    ]
