@@ -203,13 +203,3 @@ def _not_an_opening(body: bytes) -> tuple[str | int | None, str] | None:
         return None
     known = message.get("id")
     return (known if isinstance(known, str | int) and not isinstance(known, bool) else None), _NO_SESSION
-
-
-def _again(body: bytes, receive: ReceiveMessage) -> ReceiveMessage:
-    """The messages of a request whose body has been read."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return received
