@@ -70,29 +70,3 @@ def test_a_key_that_another_memory_has_is_not_taken(moved_on: Engine) -> None:
     moved_on.remember("Deploy on Thursdays", kind="fact")
     assert {memory.key for memory in moved_on.memories()} > {"deploy_thursdays", "deploy_thursdays_2"}
     assert moved_on.doctor().findings == []
-
-
-def test_a_revision_gets_a_key_that_does_not_say_what_is_no_longer_true(engine: Engine) -> None:
-    key = engine.remember("Never run git push --force on this repo", kind="instruction").memory.key
-    revised = engine.revise(key, "Always rebase before a merge")
-    assert (key, revised.key) == ("never_run_git_push_force_repo", "rebase_merge")
-    assert "git_push" not in engine.index().text
-    assert engine.why(key).memory == revised
-    engine.undo(revised.change_id)
-    assert [memory.key for memory in engine.memories()] == [key]
-
-
-@pytest.mark.parametrize("text", ["It is 6432", "The staging port is 6432", "Valkey"])
-def test_a_revision_keeps_a_key_that_names_its_subject(engine: Engine, text: str) -> None:
-    key = engine.remember("The staging port is 8080").memory.key
-    assert engine.revise(key, text).key == key == "staging_port"
-
-
-def test_a_revision_keeps_a_key_that_a_person_chose(engine: Engine) -> None:
-    engine.remember("Never run git push --force on this repo", kind="instruction", key="push_rule")
-    assert engine.revise("push_rule", "Always rebase before a merge").key == "push_rule"
-
-
-def test_a_revision_of_something_else_than_the_text_keeps_the_key(engine: Engine) -> None:
-    key = engine.remember("The staging port is 8080").memory.key
-    assert engine.revise(key, tags=["ports"]).key == key

@@ -197,19 +197,19 @@ class Writer:
             until = old.valid_from
         fields = _fields(offer)
         if outcome.decision is Decision.SUPERSEDE and until is None and not key_given:
-            fields["key"] = self.key_of_successor(tx, old, offer.content, offer.kind) or offer.key
+            fields["key"] = self._key_of_successor(tx, old, offer)
         return self.replace_version(tx, old, fields, since, outcome.decision, outcome.reason, parents, until=until)
 
-    def key_of_successor(self, tx: Transaction, old: Memory, content: str, kind: Kind) -> str:
-        """The new key of a memory that says something else from now on, if the old key was made from its words and
-        lacks one of the new; otherwise empty. The old key still finds it (`memories.renamed`)."""
+    def _key_of_successor(self, tx: Transaction, old: Memory, offer: Offer) -> str:
+        """The key of a memory that says something else from now on: another one if the old key was made from its words
+        and lacks one of the new. The old key still finds it (`memories.renamed`)."""
         said = [version.content for version in memories.versions(tx, old.scope, old.id)]
         made = {suggest_key(content, old.kind.value) for content in said}
         if old.key not in made and _NUMBER.sub("", old.key) not in made:
-            return ""
-        key = suggest_key(content, kind.value)
+            return offer.key
+        key = suggest_key(offer.content, offer.kind.value)
         if set(key.split("_")) <= set(old.key.split("_")):
-            return ""
+            return offer.key
         standing = memories.by_key(tx, old.scope, key)
         return key if standing is None or standing.id == old.id else free_key(tx, old.scope, key)
 

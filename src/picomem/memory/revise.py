@@ -7,10 +7,9 @@ from picomem.errors import InvalidInput, Refused
 from picomem.memory.decide import persons_own, version_origin, vouched_by_person
 from picomem.memory.remember import Writer
 from picomem.policy.gate import judge_names
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
 from picomem.store.connector import Transaction
-from picomem.text.memory_keys import tells_of
 
 _NAMES = {"content": "text", "expires_at": "expiry"}  # of fields, where a person calls them otherwise
 
@@ -65,21 +64,9 @@ def revised(
         since = memory.valid_from
     elif since is None:
         since = writer.now
-    if "content" in news and (key := _new_key(tx, writer, memory, news)):
-        news["key"] = key
-    named = [_NAMES.get(name, name) for name in news if name not in ("origin", "key")]
+    named = [_NAMES.get(name, name) for name in news if name != "origin"]
     said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
     return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
-
-
-def _new_key(tx: Transaction, writer: Writer, memory: Memory, news: dict[str, object]) -> str:
-    """The key that a new text needs, because the old key says what the text does not; otherwise empty. A text of a word
-    or two, such as “It is 6432”, is about what the key names."""
-    content, kind = str(news["content"]), Kind(str(news.get("kind", memory.kind)))
-    if not tells_of(memory.key, memory.content, content):
-        return ""
-    key = writer.key_of_successor(tx, memory, content, kind)
-    return key if len(set(key.split("_")) - {kind.value}) > 1 else ""
 
 
 def _names(news: dict[str, object], field: str) -> tuple[str, ...]:
