@@ -59,9 +59,11 @@ def page(many: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 def go(page: Page, key: str) -> None:
-    """Go to a view by its keys, from wherever the focus is."""
-    for pressed in ("Escape", "Escape", "g", key):
+    """Go to a view by its keys, from wherever the focus is, and wait until it takes keys itself."""
+    for pressed in ("Escape", "Escape", "g"):
         page.keyboard.press(pressed)
+    with page.expect_navigation():
+        page.keyboard.press(key)
 
 
 def is_phone(page: Page) -> bool:
