@@ -14,7 +14,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -67,10 +67,10 @@ def _nursery() -> None:
             os.write(1, b"failed\n")
 
 
-@contextmanager
-def _opener() -> Iterator[Open]:
-    """A function that opens a store in a child and kills it before a statement; it gives the number of statements, or
-    -9 if the child was killed."""
+@pytest.fixture(scope="module")
+def open_and_kill() -> Iterator[Open]:
+    """Open a store in a child and kill it before a statement; gives the number of statements, or -9 if the child was
+    killed."""
     nursery = start(__file__)
     assert nursery.stdin is not None
     assert nursery.stdout is not None
@@ -107,27 +107,26 @@ def _copy(store: Path, to: Path) -> Path:
 @pytest.mark.reliability("R13")
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))
 def test_a_killed_migration_leaves_the_old_store_or_the_new_one(
-    version: int, tmp_path: Path, open_engine, monkeypatch
+    version: int, tmp_path: Path, open_and_kill: Open, open_engine, monkeypatch
 ) -> None:
     new, old = tmp_path / "new.db", tmp_path / "old.db"
     filled(new, tmp_path, open_engine)
     as_version(version, new, old, open_engine, monkeypatch)
     before = _content(_copy(old, tmp_path / "before.db"))
-    with _opener() as open_and_kill:
-        statements = open_and_kill(_copy(old, tmp_path / "migrated.db"), _NEVER)
-        migrated = _content(tmp_path / "migrated.db")
-        assert migrated[0] == SCHEMA_VERSION
-        kills = min(KILLS, statements)
-        seen = set()
-        for number in range(kills):
-            last = 1 + number * (statements - 1) // max(1, kills - 1)
-            path = _copy(old, tmp_path / f"killed{number}.db")
-            assert open_and_kill(path, last) == -signal.SIGKILL, f"before statement {last} of {statements}"
-            left = _content(_copy(path, tmp_path / f"left{number}.db"))
-            assert left in (before, migrated), f"between, after a kill before statement {last} of {statements}"
-            seen.add(left[0])
-            assert open_and_kill(path, _NEVER) > 0
-            assert _content(path) == migrated, f"after a kill before statement {last} of {statements}"
+    statements = open_and_kill(_copy(old, tmp_path / "migrated.db"), _NEVER)
+    migrated = _content(tmp_path / "migrated.db")
+    assert migrated[0] == SCHEMA_VERSION
+    kills = min(KILLS, statements)
+    seen = set()
+    for number in range(kills):
+        last = 1 + number * (statements - 1) // max(1, kills - 1)
+        path = _copy(old, tmp_path / f"killed{number}.db")
+        assert open_and_kill(path, last) == -signal.SIGKILL, f"before statement {last} of {statements}"
+        left = _content(_copy(path, tmp_path / f"left{number}.db"))
+        assert left in (before, migrated), f"between, after a kill before statement {last} of {statements}"
+        seen.add(left[0])
+        assert open_and_kill(path, _NEVER) > 0
+        assert _content(path) == migrated, f"after a kill before statement {last} of {statements}"
     assert version in seen
 
 
