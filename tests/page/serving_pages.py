@@ -83,26 +83,35 @@ def browsing(url: str, **options: Any) -> Iterator[BrowserContext]:
 
 
 @contextmanager
+def watched_page(context: BrowserContext) -> Iterator[Page]:
+    """A page. What its console says of errors fails the test."""
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    assert not errors, errors
+
+
+@contextmanager
 def signed_in(
     url: str, db: Path, user: str = "local", permissions: frozenset[str] = EVERYTHING, **options: Any
 ) -> Iterator[Page]:
-    """A page that is signed in. What its console says of errors fails the test."""
+    """A watched page that is signed in and has no address yet.
+
+    The browser's client sends the code, without the page of the link: its two loads would cost as much as most tests.
+    `sign_in` goes by the page."""
     with browsing(url, **options) as context:
-        page = context.new_page()
-        errors: list[str] = []
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        sign_in(page, code_for(db, user, permissions), scripted=options.get("java_script_enabled", True))
-        yield page
-        assert not errors, errors
+        code, headers = code_for(db, user, permissions), {"Accept": HTML, "Origin": url}
+        answer = context.request.post("/sign-in", form={"code": code}, headers=headers)
+        assert (answer.status, answer.url) == (200, f"{url}/")
+        with watched_page(context) as page:
+            yield page
 
 
-def sign_in(page: Page, code: str, *, scripted: bool = True) -> None:
-    """Use a link as `picomem open` makes it; without scripts, paste its code."""
+def sign_in(page: Page, code: str) -> None:
+    """Use a link as `picomem open` makes it."""
     page.goto(f"/sign-in#{code}")
-    if not scripted:
-        page.get_by_label("One-time code").fill(code)
-        page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("searchbox")).to_be_visible()
 
 

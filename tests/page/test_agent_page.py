@@ -83,6 +83,7 @@ def test_a_prompt_gets_what_the_hook_would_give(billing: Served) -> None:
 @pytest.mark.parametrize("scripted", [True, False], ids=["scripts", "no-scripts"])
 def test_a_person_types_a_prompt_and_sees_what_goes_beside_it(billing: Served, scripted: bool) -> None:
     with signed_in(billing.url, billing.db, java_script_enabled=scripted) as page:
+        page.goto("/")
         page.get_by_role("link", name="Agent view").click()
         page.get_by_label("Project").select_option("billing")
         page.get_by_role("textbox", name="Prompt").fill(QUESTION)

@@ -16,13 +16,23 @@ from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation
 from picomem.page.memory_view import revision
 
-from .serving_pages import READ_ONLY, browsing, code_for, form_code_in, sign_in, signed_in, signed_in_client
+from .serving_pages import (
+    READ_ONLY,
+    browsing,
+    code_for,
+    form_code_in,
+    sign_in,
+    signed_in,
+    signed_in_client,
+    watched_page,
+)
 from .stored_examples import fill_examples
 
 
 def test_a_story_by_keyboard_alone(pages: Served) -> None:
     fill_examples(pages.db, "ann")
     with signed_in(pages.url, pages.db, user="ann") as page:
+        page.goto("/")
         press = page.keyboard.press
         press("Escape")  # leaves the search box
         press("g")
@@ -80,7 +90,10 @@ def test_a_memory_is_edited_in_the_pane_and_shows_what_changed(pages: Served) ->
 
 def test_a_story_without_scripts(pages: Served) -> None:
     fill_examples(pages.db, "cleo")
-    with signed_in(pages.url, pages.db, user="cleo", java_script_enabled=False) as page:
+    with browsing(pages.url, java_script_enabled=False) as context, watched_page(context) as page:
+        page.goto("/sign-in")
+        page.get_by_label("One-time code").fill(code_for(pages.db, "cleo"))
+        page.get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Memories").click()
         for key in ("tea", "queue_store"):
             page.get_by_label(f"Choose {key}").check()
@@ -191,8 +204,7 @@ def test_a_session_that_reads_sees_no_controls_and_can_send_no_form(pages: Serve
 
 def test_two_windows_see_each_others_changes(pages: Served) -> None:
     fill_examples(pages.db, "eve")
-    with browsing(pages.url) as context:
-        first, second = context.new_page(), context.new_page()
+    with browsing(pages.url) as context, watched_page(context) as first, watched_page(context) as second:
         sign_in(first, code_for(pages.db, "eve"))
         first.goto("/memories")
         expect(first.locator("body[data-live]")).to_be_attached()

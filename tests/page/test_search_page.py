@@ -12,6 +12,7 @@ from .serving_pages import READ_ONLY, signed_in
 
 def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
+        page.goto("/")
         page.get_by_role("searchbox").press_sequentially("staging port")
         expect(page.locator("#results .hit").first).to_contain_text("5433")
         expect(page).to_have_url(re.compile(r"/search\?q=staging\+port$"))
@@ -54,6 +55,7 @@ def test_filters_narrow_the_answer_and_stand_in_the_address(pages: Served) -> No
 
 def test_without_scripts_the_search_is_a_form(pages: Served) -> None:
     with signed_in(pages.url, pages.db, java_script_enabled=False) as page:
+        page.goto("/")
         page.get_by_role("searchbox").fill("备份")
         page.get_by_role("searchbox").press("Enter")
         expect(page.locator(".hit").first).to_contain_text("凌晨三点")
@@ -61,6 +63,7 @@ def test_without_scripts_the_search_is_a_form(pages: Served) -> None:
 
 def test_an_empty_store_says_what_to_do_first(pages: Served) -> None:
     with signed_in(pages.url, pages.db, user="empty") as page:
+        page.goto("/")
         expect(page.get_by_role("heading", name="Nothing is remembered yet")).to_be_visible()
         expect(page.get_by_text("picomem ingest")).to_be_visible()
         expect(page.get_by_role("button", name="Copy")).to_have_count(3)
@@ -68,6 +71,7 @@ def test_an_empty_store_says_what_to_do_first(pages: Served) -> None:
 
 def test_the_page_speaks_chinese_and_can_be_set(pages: Served) -> None:
     with signed_in(pages.url, pages.db, permissions=READ_ONLY, locale="zh-CN") as page:
+        page.goto("/")
         page.locator("summary[aria-label='设置']").click()
         page.get_by_label("语言").select_option("en")
         page.get_by_label("配色").select_option("dark")

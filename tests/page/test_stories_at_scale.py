@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,8 +54,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def page(many: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The page of the user who has much."""
     theme, size = request.param
-    with ExitStack() as stack:
-        yield stack.enter_context(signed_in(many.url, many.db, color_scheme=theme, viewport=size))
+    with signed_in(many.url, many.db, color_scheme=theme, viewport=size) as opened:
+        opened.goto("/")
+        yield opened
 
 
 def go(page: Page, key: str) -> None:
@@ -202,6 +203,7 @@ def test_health_counts_everything(many: Served, page: Page) -> None:
 def test_every_view_of_an_empty_store_says_what_to_do_first(many: Served, look: tuple[str, dict[str, int]]) -> None:
     theme, size = look
     with signed_in(many.url, many.db, user=EMPTY, color_scheme=theme, viewport=size) as page:
+        page.goto("/")
         for view in VIEWS:
             if not view.icon or not view.key:
                 continue

@@ -145,6 +145,7 @@ def test_hostile_texts_are_shown_as_what_they_are(talks: Served) -> None:
 
 def test_a_hit_of_a_search_opens_in_the_transcript(talks: Served) -> None:
     with signed_in(talks.url, talks.db, viewport=PHONE) as page:
+        page.goto("/")
         page.get_by_role("searchbox").fill("why is the queue slow on mondays")
         hit = page.locator(".hit-episode").first
         expect(hit).to_contain_text("queue")
