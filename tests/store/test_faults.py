@@ -32,6 +32,7 @@ State = tuple[dict[str, str], int]
 
 KNOWN = {"anchor": "The anchor chain lies rusting in the basin", "beacon": "A beacon burns above the northern cliff"}
 WIDEST = 200  # more operations than any of the verbs makes
+MAKING = 1_000  # more than a new database takes
 
 
 def _remember(engine: Engine, folder: Path) -> None:
@@ -153,7 +154,7 @@ def test_what_failed_to_sync_is_whole_or_absent_after_a_restart(verb, template, 
 @pytest.mark.parametrize("full", [False, True], ids=["EIO", "ENOSPC"])
 def test_a_database_that_could_not_be_made_is_made_the_next_time(full, tmp_path, open_engine, disagreements):
     with watched_disk("faulty") as disk:
-        for at in range(1, WIDEST):
+        for at in range(1, MAKING):
             path = tmp_path / str(at) / "memory.db"
             disk.fault = fault = Fault(at, full=full)
             failed = None
@@ -170,6 +171,8 @@ def test_a_database_that_could_not_be_made_is_made_the_next_time(full, tmp_path,
             assert disagreements(path) == []
             if not fault.hit:
                 break
+        else:
+            pytest.fail("the database was never made without a fault")
         assert at > 50
 
 
