@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # spares each later run of the collector the million objects of all modules and tests
+    gc.set_threshold(20_000, 20, 20)  # a test ends before its garbage is worth a look
     gc.enable()
 
 
