@@ -28,7 +28,6 @@ from .serving import Served, token
 
 pytestmark = [
     pytest.mark.reliability("S7"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 CONFORMANCE = [status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = amount(2, 2_000)
