@@ -91,7 +91,6 @@ def test_an_operation_does_what_the_document_says(served: Served, document: Any,
     @settings(
         max_examples=EXAMPLES,
         database=None,
-        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
     )
