@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import picomem
@@ -34,6 +35,9 @@ TESTS = Path(__file__).parent
 SOURCES = Path(picomem.__file__).parent
 
 OpenEngine = Callable[..., Engine]
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # how long an example takes depends on the machine
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

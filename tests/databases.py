@@ -21,7 +21,7 @@ from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
 from picomem.store.full_text import holds_the_words
 from picomem.store.sqlite import SqliteConnector
-from tests.sqlite_file import digests, disagreements
+from tests.sqlite_file import digests, disagreements, rows_of
 
 MARKER = "sqlite_file"
 
@@ -30,14 +30,15 @@ class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
     differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
     store of that path, and `files(path)` where its bytes are now. `digests(path, user)` has for each table a digest
-    of the rows of all users but one. `forget(folder)` drops what a test made outside of its
-    folder for paths in it."""
+    of the rows of all users but one. `rows(path, statement)` runs a statement there beside picomem, as its owner.
+    `forget(folder)` drops what a test made outside of its folder for paths in it."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
     files: Callable[[Path], list[Path]]
     digests: Callable[[Path, str], dict[str, str]]
+    rows: Callable[[Path, str], list[tuple[Any, ...]]]
     named: Callable[[Path], str] = str
     forget: Callable[[Path], None] = lambda _: None
 
@@ -60,7 +61,9 @@ def _on_server(name: str) -> Database:
     def differing(path: Path) -> list[str]:
         return _postgres_disagreements(connect(path))
 
-    return Database(name, connect, differing, _postgres_files, _postgres_digests, address, _forget_postgres)
+    return Database(
+        name, connect, differing, _postgres_files, _postgres_digests, _postgres_rows, address, _forget_postgres
+    )
 
 
 def _postgres_disagreements(opened: Connector) -> list[str]:
@@ -85,6 +88,12 @@ def _postgres_digests(path: Path, user: str) -> dict[str, str]:
     return digests_of(path, user)
 
 
+def _postgres_rows(path: Path, statement: str) -> list[tuple[Any, ...]]:
+    from tests.postgres_server import rows_of
+
+    return rows_of(path, statement)
+
+
 def _files(path: Path) -> list[Path]:
     return list(path.parent.glob(f"{path.name}*"))
 
@@ -98,7 +107,7 @@ def _forget_postgres(folder: Path) -> None:
 DATABASES = {
     database.name: database
     for database in (
-        Database("sqlite", SqliteConnector, disagreements, _files, digests),
+        Database("sqlite", SqliteConnector, disagreements, _files, digests, rows_of),
         *(_on_server(name) for name in ("postgres", "plain", "pgbouncer")),
     )
 }

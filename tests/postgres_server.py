@@ -95,6 +95,14 @@ def digests_of(path: Path, user: str) -> dict[str, str]:
         return made
 
 
+def rows_of(path: Path, statement: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement that the administrator runs on the store of a path."""
+    address = _address(_databases[path], "postgres")
+    with psycopg.connect(address, autocommit=True, options="-c search_path=picomem") as connection:
+        cursor = connection.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
 def empty_database() -> str:
     """The address of a new database without tables."""
     name = f"test_{next(_numbers)}"

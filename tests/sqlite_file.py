@@ -71,6 +71,13 @@ def _postings(connection: apsw.Connection, table: str) -> set[tuple]:
     return set(connection.execute(f"SELECT term, doc, col, offset FROM temp.{table}_instances"))
 
 
+def rows_of(path: Path, statement: str) -> list[tuple]:
+    """The rows of a statement that runs on the file beside picomem."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(10_000)
+        return connection.execute(statement).fetchall()
+
+
 def digests(path: Path, user: str) -> dict[str, str]:
     """For each table a digest of the rows of all users but one."""
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:

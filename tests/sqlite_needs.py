@@ -37,6 +37,7 @@ _OF_EACH_DATABASE = {"tests/databases.py", "tests/sqlite_file.py", "tests/sqlite
 _OF_OTHERS = {
     *("tests/ingest/test_openclaw_database.py", "tests/ingest/test_openclaw.py", "tests/ingest/test_opencode.py"),
     "tests/test_wiring.py",
+    "tests/cli/test_watch.py",
     "tests/postgres/test_moving.py",  # on both databases, whichever the other tests run on
 }
 

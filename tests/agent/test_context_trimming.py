@@ -114,7 +114,7 @@ def runs(draw: st.DrawFn) -> list[ModelMessage]:
 
 
 @pytest.mark.requirement("P5")
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(runs(), st.integers(400, 3_000), st.integers(600, 4_000))
 def test_whatever_was_said_fits_in_pairs_with_the_newest_question(
     messages: list[ModelMessage], earlier: int, turn: int

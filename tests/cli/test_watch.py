@@ -16,14 +16,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.databases import chosen, open_memory
 
-import picomem
 from picomem.engine.job_store import cancel_job
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT"),
-    pytest.mark.sqlite_file("other processes look at the rows in the file"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")
 
 _PATIENCE = 60  # seconds: a deadline, not a delay
 
@@ -34,7 +31,16 @@ class Watched:
     """The process; `stdout` and `stderr` collect what it said so far."""
 
     def __init__(self, db: Path, home: Path, *arguments: str) -> None:
-        command = [sys.executable, "-m", "picomem.cli.main", "--db", str(db), "ingest", "--watch", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "picomem.cli.main",
+            "--db",
+            chosen().named(db),
+            "ingest",
+            "--watch",
+            *arguments,
+        ]
         environment = {
             **os.environ,
             "HOME": str(home),
@@ -67,13 +73,9 @@ class Watched:
             self._listen(0.1)
 
     def previews(self) -> list[str]:
-        if not self._db.exists():
+        if not self.is_watching():  # before that there may be no store yet
             return []
-        with closing(apsw.Connection(str(self._db), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-            connection.set_busy_timeout(10_000)
-            if connection.pragma("user_version") == 0:
-                return []
-            return [row[0] for row in connection.execute("SELECT preview FROM episodes ORDER BY doc")]
+        return [preview for (preview,) in chosen().rows(self._db, "SELECT preview FROM episodes ORDER BY doc")]
 
     def is_watching(self) -> bool:
         return "watching" in self.said["stderr"]
@@ -181,7 +183,7 @@ def test_it_ends_when_its_job_is_cancelled(watch, tmp_path, db):
     _say(path, "First words")
     process = watch(tmp_path / "logs", db=db)
     process.reads(process.is_watching)
-    with picomem.open(db, embedder="none") as memory:
+    with open_memory(db, embedder="none") as memory:
         assert cancel_job(memory, "watch").is_cancelling
     assert process.ended() == 0
     assert "cancelled" in process.said["stderr"]
@@ -262,9 +264,7 @@ def test_a_session_that_its_host_denies_meanwhile_is_withheld_without_a_change_o
         (folder / "new.json").rename(folder / "sessions.json")
 
     def policies() -> list[tuple[str, str | None]]:
-        with closing(apsw.Connection(str(tmp_path / "db" / "memory.db"))) as connection:
-            connection.set_busy_timeout(10_000)
-            return [(row[0], row[1]) for row in connection.execute("SELECT send_policy, policy_by FROM transcripts")]
+        return chosen().rows(tmp_path / "db" / "memory.db", "SELECT send_policy, policy_by FROM transcripts")
 
     lists()
     process = watch()
@@ -298,6 +298,7 @@ def test_one_file_is_followed_alone_also_when_it_is_rotated(watch, tmp_path):
     assert process.stop() in (0, 130)
 
 
+@pytest.mark.sqlite_file("the file lies in the watched folder")
 def test_a_database_in_the_watched_folder_does_not_keep_it_busy(watch, tmp_path):
     _say(tmp_path / "logs" / "chat.jsonl", "First words")
     db = tmp_path / "logs" / "memory.db"

@@ -162,7 +162,6 @@ def test_a_summary_that_came_back_has_its_own_messages_behind_it_and_no_others()
 Undoing.TestCase.settings = settings(
     max_examples=25,
     stateful_step_count=12,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -36,7 +36,6 @@ from picomem.settings import load
 PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     scopes = ("memory:read:user", "memory:write:user", "memory:purge:user")
@@ -57,7 +56,6 @@ def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
     assert planned["confirmation"]
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_each_list_that_the_page_names_goes_on_with_its_cursor(tmp_path: Path) -> None:
     (sentence,) = re.findall(r"it says nothing else\. (.*?) have it\.", PAGE, re.DOTALL)
     remote = [operation for operation in operations() if not operation.operator and not operation.reads_local_files]
@@ -77,7 +75,6 @@ def test_each_list_that_the_page_names_goes_on_with_its_cursor(tmp_path: Path) -
     assert sorted(keys) == ["berth", "hull", "mast"]
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path) -> None:
     printed: list[str] = []
     with serving(tmp_path / "memory.db", PICOMEM_RECALL_EMBEDDER="none") as running:
@@ -92,7 +89,6 @@ def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path) -> None:
     assert printed == ["The berth is number 12"]
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example = _python("from openai import OpenAI")
     with (
@@ -140,7 +136,6 @@ def _settings(page: str) -> str:
     return "\n".join(line.strip() for line in table.splitlines())
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_behind_a_proxy_as_on_the_page_the_proxys_host_is_served_and_others_are_not(tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text(_settings(PAGE), "utf-8")
@@ -155,7 +150,7 @@ def test_behind_a_proxy_as_on_the_page_the_proxys_host_is_served_and_others_are_
     assert (passed.status_code, other.status_code) == (200, 421)
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+@pytest.mark.sqlite_file("backs up the file")
 def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     anns = token(db, "--user", "ann")
@@ -244,7 +239,6 @@ def test_the_page_installs_the_files_that_are_there_and_reads_secrets_from_where
     assert (settings.model.key, settings.whatsapp.app_secret) == ("7", "7")
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_a_colleague_signs_in_behind_the_proxy_with_the_part_of_the_link_that_is_sent(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     (line,) = re.findall(r"`picomem (open --no-browser --user ann)`", PAGE)
@@ -263,7 +257,6 @@ def test_a_colleague_signs_in_behind_the_proxy_with_the_part_of_the_link_that_is
             assert client.post("/sign-in", data={"code": code}).status_code == 403
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_a_server_reads_its_settings_when_it_starts_and_the_store_at_each_request(tmp_path: Path) -> None:
     db, settings = tmp_path / "memory.db", tmp_path / "config.toml"
     settings.write_text("[server]\n", "utf-8")

@@ -57,7 +57,7 @@ def test_the_p_value_of_few_is_the_share_of_all_their_signs(differences):
     assert sign_flip(differences) == pytest.approx(sum(total >= abs(sum(differences)) for total in sums) / len(signs))
 
 
-@settings(deadline=None, max_examples=30)  # a bootstrap takes its time
+@settings(max_examples=30)  # a bootstrap takes its time
 @given(QUESTIONS)
 def test_what_is_said_holds_for_any_questions(questions):
     ours, theirs, cases = (list(column) for column in zip(*questions, strict=True))
@@ -77,7 +77,7 @@ def test_what_is_said_holds_for_any_questions(questions):
     assert paired(ours, theirs, cases) == straight
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(VALUES, min_size=1, max_size=60))
 def test_two_that_are_alike_do_not_differ(values):
     worth = paired(values, values, range(len(values)))
@@ -85,7 +85,6 @@ def test_two_that_are_alike_do_not_differ(values):
     assert (worth.difference, worth.low, worth.high, worth.p, worth.won, worth.lost) == (0, 0, 0, 1, 0, 0)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([-1.0, 1.0]), min_size=13, max_size=40))
 def test_the_order_of_the_questions_does_not_decide(differences):
     assert abs(sign_flip(differences) - sign_flip(sorted(differences))) < 0.03

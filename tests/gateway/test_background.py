@@ -29,8 +29,6 @@ from picomem.operations.table import operation
 from .serving import TIMEOUT, Served, running_mcp, serving, token_made_here
 from .serving import picomem as command
 
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
-
 PROTOCOL = "2026-07-28"  # of MCP, without sessions
 USERS = ("ann", "bob", "cid", "dan")
 
@@ -85,9 +83,7 @@ def state(db: Path, name: str, user: str) -> str:
 
 
 def rows(db: Path, statement: str) -> list[tuple[Any, ...]]:
-    with closing(apsw.Connection(str(db))) as connection:
-        connection.set_busy_timeout(10_000)
-        return connection.execute(statement).fetchall()
+    return chosen().rows(db, statement)
 
 
 def let_the_leases_of_the_dead_expire(db: Path) -> None:
@@ -233,6 +229,7 @@ def test_a_long_request_of_a_user_delays_nobody_elses(db: Path, model: Server) -
         assert {request.result(TIMEOUT).status_code for request in long} == {200}
 
 
+@pytest.mark.sqlite_file("holds SQLite's lock on the file")
 @pytest.mark.requirement("X10")
 def test_writers_that_wait_for_another_process_delay_no_reader(db: Path) -> None:
     writers = {user: token_made_here(db, user) for user in USERS}

@@ -14,15 +14,14 @@ import pytest
 from tests.amounts import amount
 from tests.cli.model_server import ModelServer, Step
 from tests.cli.model_server import serving as model_serving
+from tests.databases import open_memory
 
-from picomem.app import open_engine
 from picomem.engine.channel_contacts import accept, pairings
 
 from .serving import serving
 from .whatsapp_api import Behaviour, WhatsAppApi, text
 from .whatsapp_api import serving as api_serving
 
-pytestmark = pytest.mark.sqlite_file("serves a file, and kills the server")
 _AT_ONCE = 3  # messages while a server runs
 
 
@@ -65,7 +64,7 @@ def test_each_acknowledged_message_is_answered_once_whenever_the_server_is_kille
             for user, phone in people.items():
                 api.deliver(text("Hello", f"wamid.{user}", phone=phone))
                 api.wait_for(1)
-                with open_engine(running.db, embedder="none") as engine:
+                with open_memory(running.db, embedder="none") as engine:
                     accept(engine, pairings(engine)[0].code, user)
                 api.accepted = []
         sent: list[str] = []
@@ -95,7 +94,7 @@ def test_each_acknowledged_message_is_answered_once_whenever_the_server_is_kille
     assert answers == Counter(f"Answer to {said}" for said in sent)
     stored: list[str] = []
     for user in people:
-        with open_engine(tmp_path / "memory.db", user=user, embedder="none") as engine:
+        with open_memory(tmp_path / "memory.db", user=user, embedder="none") as engine:
             log = engine.sessions()
             (session, _), *further = log.page().sessions
             assert not further

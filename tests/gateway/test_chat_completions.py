@@ -15,16 +15,15 @@ import pytest
 from openai.types.chat import ChatCompletion
 from tests.cli.model_server import ModelServer, Unended
 from tests.cli.model_server import serving as model_serving
+from tests.databases import open_memory
 
-from picomem.app import open_engine, operations
+from picomem.app import operations
 from picomem.engine.authorization import grant, make_token
 from picomem.engine.engine import Engine
 from picomem.gateway.http_api import application
 from picomem.runtime import Runtime
 
 from .serving import TIMEOUT, Served, serving
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 Said = list[dict[str, Any]]
 
@@ -48,7 +47,7 @@ def _nothing_left_to_say(model: ModelServer) -> None:
 
 
 def client_of(served: Served, user: str, *scopes: str, **headers: str) -> openai.OpenAI:
-    with open_engine(served.db, user=user) as engine:
+    with open_memory(served.db, user=user) as engine:
         _, shown = make_token(engine, frozenset(scopes), "", None)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return openai.OpenAI(
@@ -214,7 +213,7 @@ def test_another_user_is_reached_with_a_global_grant_alone(chatting: Served, mod
         assert (refused.value.code, refused.value.type) == ("forbidden", "permission_error")
     assert ask(ida, [user("Hello.")], user="ida").choices[0].message.content == "Well."
     permissions = ("memory:read:global", "memory:write:global")
-    with open_engine(chatting.db, user="proxy") as engine:
+    with open_memory(chatting.db, user="proxy") as engine:
         grant(engine, frozenset(permissions))
     proxy = client_of(chatting, "proxy", *permissions)
     answered = ask(proxy, [user("Greetings.")], user="ines")
@@ -308,7 +307,7 @@ def test_a_client_that_still_shows_a_purged_conversation_does_not_bring_it_back(
     said = [user("The walnut smugglers meet behind the old quarry on Tuesdays")]
     model.steps = ["I noted where the smugglers meet, and their hour.", "The ferry leaves at noon.", "At two."]
     first = session_of(ask(client, said))
-    with open_engine(chatting.db, user="piotr") as engine:
+    with open_memory(chatting.db, user="piotr") as engine:
         engine.purge(session=first)
     said += [assistant("I noted where the smugglers meet, and their hour."), user("When does the ferry leave?")]
     second = session_of(ask(client, said))

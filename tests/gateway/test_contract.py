@@ -28,7 +28,6 @@ from .serving import Served, token
 
 pytestmark = [
     pytest.mark.reliability("S7"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 CONFORMANCE = [status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = amount(2, 2_000)
@@ -92,7 +91,6 @@ def test_an_operation_does_what_the_document_says(served: Served, document: Any,
     @settings(
         max_examples=EXAMPLES,
         database=None,
-        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
     )

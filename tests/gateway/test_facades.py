@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
+from tests.databases import chosen
 from tests.forked_program import program
 from tests.gateway.serving import serving, token
 from tests.gateway.test_mcp import Raw, both_eras, environment, refusal, talk
@@ -304,9 +305,8 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield file
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_the_settings_offer_the_tools_over_stdio(settings_file: Path, tmp_path: Path) -> None:
-    arguments = ["--db", str(tmp_path / "memory.db"), "mcp"]
+    arguments = ["--db", chosen().named(tmp_path / "memory.db"), "mcp"]
     variables = {"PICOMEM_CONFIG": str(settings_file), "PICOMEM_DATA_DIR": str(tmp_path), "HOME": str(tmp_path)}
     raw = Raw(program().start(arguments, env={**environment(), **variables}, has_stdin=True))
     raw.greet()
@@ -317,7 +317,6 @@ def test_the_settings_offer_the_tools_over_stdio(settings_file: Path, tmp_path: 
     assert raw.leave()[0] == 0
 
 
-@pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_the_settings_offer_the_tools_over_http_and_users_have_graphs_of_their_own(
     settings_file: Path, tmp_path: Path
 ) -> None:

@@ -21,8 +21,6 @@ from websockets.typing import Subprotocol
 from .serving import TIMEOUT, Served, made_token, picomem, serving, token
 from .test_shutdown import until
 
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
-
 
 def _address(served: Served) -> str:
     return f"{served.url.replace('http', 'ws', 1)}/ws"

@@ -24,7 +24,6 @@ from .serving import TIMEOUT, Served, serving, token_made_here
 
 pytestmark = [
     pytest.mark.reliability("S8"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 MESSAGES = amount(250, 1_000_000)

@@ -23,7 +23,6 @@ from .serving import TIMEOUT, Served, serving, token
 
 pytestmark = [
     pytest.mark.reliability("S6"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 SOCKETS = amount(100, 10_000)

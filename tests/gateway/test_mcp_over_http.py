@@ -14,8 +14,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from .serving import TIMEOUT, Served, made_token, picomem, token
 
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
-
 ERAS = ["legacy", "auto"]
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from .serving import TIMEOUT, Served, picomem, token
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 def scraper(served: Served) -> str:

@@ -19,7 +19,6 @@ from .whatsapp_api import VERIFY, WhatsAppApi, post, text
 
 pytestmark = [
     pytest.mark.reliability("S6"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 

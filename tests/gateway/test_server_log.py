@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.databases import chosen
 from websockets.sync.client import connect
 
 from .raw_requests import connected, head, received
 from .serving import TIMEOUT, Served, picomem, serving, token
 from .test_mcp_over_http import talk
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 # Each stands in one place of a request, and nowhere else.
 PLANTED = {
@@ -95,8 +93,7 @@ def test_a_fault_is_logged_by_its_kind_and_place_and_answered_without_either(tmp
     db = tmp_path / "memory.db"
     shown = token(db)
     with serving(db) as running:
-        with sqlite3.connect(db) as other:
-            other.execute("DROP TABLE holdings")
+        chosen().rows(db, "DROP TABLE holdings")
         answer = running.post(shown, "status")
         log = running.whole_log()
     assert answer.status_code in (500, 503)

@@ -20,7 +20,6 @@ from .whatsapp_api import WhatsAppApi
 
 pytestmark = [
     pytest.mark.reliability("S6"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 CONNECTIONS = 40

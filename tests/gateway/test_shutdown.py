@@ -26,7 +26,6 @@ from .raw_requests import connected, head, received, statuses
 from .serving import TIMEOUT, Served, serving_in_fresh_interpreter, token_made_here
 
 ACCEPTS = "Accept: application/json, text/event-stream"
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 @pytest.fixture

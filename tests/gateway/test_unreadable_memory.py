@@ -18,7 +18,6 @@ from .test_mcp_over_http import talk
 
 pytestmark = [
     pytest.mark.requirement("P8"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 SECRET = "quincemarmalade"

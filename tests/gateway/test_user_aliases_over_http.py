@@ -11,7 +11,6 @@ from .serving import Served, made_token, picomem, token
 
 pytestmark = [
     pytest.mark.requirement("P4"),
-    pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
 

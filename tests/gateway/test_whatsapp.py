@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
+from tests.databases import open_memory
 
-from picomem.app import open_engine
 from picomem.errors import NotFound
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
@@ -42,8 +42,6 @@ from .whatsapp_api import (
     value,
 )
 from .whatsapp_api import serving as api_serving
-
-pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +72,7 @@ def _anew(model: ModelServer, api: WhatsAppApi) -> None:
 
 def run(served: Served, name: str, user: str = "local", **fields: Any) -> Any:
     """Run an operation on the served file, as whoever runs the server does."""
-    with open_engine(served.db, user=user, embedder="none") as engine:
+    with open_memory(served.db, user=user, embedder="none") as engine:
         verb = operation(name)
         everything = replace(engine._context.caller, permissions=PERMISSIONS)
         engine._context.caller = everything

@@ -357,7 +357,6 @@ class Undoing(RuleBasedStateMachine):
 Undoing.TestCase.settings = settings(
     max_examples=40,
     stateful_step_count=14,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -74,7 +74,7 @@ def test_a_prompt_that_needs_no_memory_gets_none(billing: picomem.Engine, prompt
 
 
 # Reading and asking memory takes the time that it takes on a busy machine.
-_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_PATIENT = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @_PATIENT

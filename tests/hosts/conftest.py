@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -53,11 +54,17 @@ def program(programs: Path) -> Program:
 
 @pytest.fixture
 def run_picomem(home: Path, project: Path, programs: Path) -> RunPicomem:
-    """Run the installed `picomem ARGUMENTS…` in the project's folder."""
+    """Run the installed `picomem ARGUMENTS…` in the project's folder. `install` takes the address of a server from the
+    settings alone, so there it stands."""
+    variables = variables_of(home)
+    if address := variables.pop("PICOMEM_DB", ""):
+        settings = home / "data" / "picomem" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[data]\ndatabase = {json.dumps(address)}\n", "utf-8")
 
     def _run(*arguments: str, env: dict[str, str] | None = None) -> Ran:
         clean = {
-            **variables_of(home),
+            **variables,
             "PATH": os.defpath,
             "PYTHONPATH": str(ROOT / "src"),
         }

@@ -193,13 +193,14 @@ def test_a_host_that_is_broken_does_not_keep_others_from_being_installed(
 
 
 def test_a_project_has_its_own_settings(home: Path, project: Path, run_picomem: RunPicomem) -> None:
+    before = tree(home)
     done = run_picomem("install", "claude-code", "--scope", "project")
     assert done.code == 0
     assert [name for name, content in tree(project).items() if content is not None] == [
         ".mcp.json", ".claude/settings.local.json",
     ]  # fmt: skip
     assert "leave it out of commits" in done.out
-    assert tree(home) == {}
+    assert tree(home) == before
     assert run_picomem("uninstall", "--yes").code == 0
     assert tree(project) == {}
 

@@ -105,7 +105,7 @@ def _past_newline(content: bytes, end: int) -> int:
 
 
 @pytest.mark.parametrize("name", list(_RECORDS))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, name, data):
     form, path, content = _line_format(name), tmp_path / "a.jsonl", data.draw(_files(name))
@@ -127,7 +127,7 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(
         st.binary(max_size=300).filter(_is_plain),

@@ -251,7 +251,7 @@ class ModelGraph:
 
 
 @given(st.lists(_STEPS, max_size=12))
-@settings(max_examples=amount(40, 1_000), deadline=None)
+@settings(max_examples=amount(40, 1_000))
 @pytest.mark.sqlite_file("a store for each example")
 def test_any_calls_leave_the_graph_that_server_memory_would_have(steps: list[tuple[str, list]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

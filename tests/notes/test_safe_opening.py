@@ -81,7 +81,7 @@ def _read(folder: Path, name: str) -> bytes:
 
 @needs_openat
 @pytest.mark.requirement("O11")
-@settings(max_examples=PATHS, deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
+@settings(max_examples=PATHS, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(
     plan=st.lists(st.tuples(st.lists(_NAMES, min_size=1, max_size=3), _KINDS), max_size=8),
     asked=st.lists(_PIECES, min_size=1, max_size=6),

@@ -260,7 +260,7 @@ def test_a_library_s_source_has_at_most_one_finding_per_megabyte(redactor: Redac
     assert len(findings) <= megabytes
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS, engine=st.sampled_from(sorted(SCANNERS)))
 def test_redacting_twice_changes_nothing(text: str, engine: str) -> None:
     redactor = Redactor(KEY, scanner=SCANNERS[engine])
@@ -269,7 +269,7 @@ def test_redacting_twice_changes_nothing(text: str, engine: str) -> None:
     assert (twice.text, twice.findings) == (once.text, ())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS, engine=st.sampled_from(sorted(SCANNERS)))
 def test_findings_are_the_places_that_were_replaced(text: str, engine: str) -> None:
     redacted = Redactor(KEY, scanner=SCANNERS[engine]).redact(text)
@@ -281,7 +281,7 @@ def test_findings_are_the_places_that_were_replaced(text: str, engine: str) -> N
     assert rebuilt + text[last:] == redacted.text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     case=st.sampled_from(TUNED.positives),
     before=st.text(st.characters(categories=["Lo", "So", "Cs", "Cc"]), max_size=20),

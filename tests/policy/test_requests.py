@@ -243,7 +243,7 @@ PIECES = st.lists(st.one_of(st.sampled_from(CUES), st.text(st.characters(exclude
 
 
 @given(PIECES.map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_candidate_is_clean_and_lies_in_the_text(text: str) -> None:
     end = 0
     for request in find_requests(text):

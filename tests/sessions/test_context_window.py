@@ -41,7 +41,7 @@ def _given(draw: st.DrawFn) -> tuple[Loaded, Budgets, dict]:
 
 
 @pytest.mark.requirement("P5", "P14")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_given())
 def test_the_window_keeps_its_promises(case: tuple[Loaded, Budgets, dict]) -> None:
     loaded, budgets, parts = case
@@ -95,7 +95,7 @@ def test_the_window_keeps_its_promises(case: tuple[Loaded, Budgets, dict]) -> No
     assert window(loaded, budgets, **parts) == fitted
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(talk(), BUDGETS, TEXTS, st.lists(TEXTS, max_size=3))
 def test_the_first_part_has_the_same_bytes_whatever_is_said(
     messages: list[Message], budgets: Budgets, index: str, more: list[str]

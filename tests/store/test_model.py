@@ -237,7 +237,6 @@ def _words_of(key: str) -> str:
 Store.TestCase.settings = settings(
     max_examples=amount(250, 20_000),
     stateful_step_count=40,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

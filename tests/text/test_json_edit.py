@@ -23,7 +23,7 @@ def _without(value: Any, path: tuple[str, ...]) -> Any:
     }
 
 
-@settings(max_examples=amount(120, 20_000), deadline=None)
+@settings(max_examples=amount(120, 20_000))
 @given(json_documents(relaxed=False))
 def test_strict_json_is_read_as_python_reads_it(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
@@ -36,14 +36,14 @@ def test_strict_json_is_read_as_python_reads_it(document: tuple[str, dict[str, A
     )
 
 
-@settings(max_examples=amount(120, 20_000), deadline=None)
+@settings(max_examples=amount(120, 20_000))
 @given(json_documents(relaxed=True), st.sampled_from(["jsonc", "json5"]))
 def test_comments_and_trailing_commas_change_no_value(document: tuple[str, dict[str, Any]], syntax: Any) -> None:
     text, value = document
     assert parse(text, syntax).value == value
 
 
-@settings(max_examples=amount(120, 20_000), deadline=None)
+@settings(max_examples=amount(120, 20_000))
 @given(
     st.booleans().flatmap(lambda relaxed: json_documents(relaxed=relaxed)),
     st.lists(KEYS, min_size=1, max_size=3),
@@ -78,7 +78,7 @@ def _pruned(value: Any, like: Any) -> Any:
     }
 
 
-@settings(max_examples=amount(80, 20_000), deadline=None)
+@settings(max_examples=amount(80, 20_000))
 @given(
     json_documents(relaxed=True),
     st.lists(st.tuples(KEYS, st.booleans()), min_size=1, max_size=4, unique_by=lambda p: p[0]),
