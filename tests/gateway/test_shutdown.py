@@ -183,3 +183,22 @@ def test_what_does_not_finish_is_cut_off_in_time(db, model, elsewhere, operation
         assert served.process.wait(TIMEOUT) == 0
         assert time.monotonic() - begun < 8  # one second, five more, and a slow machine
         assert cut_off.exception(TIMEOUT) or cut_off.result().status_code >= 500
+
+
+@pytest.mark.requirement("P7")
+def test_sockets_whose_clients_went_away_as_the_server_ends_are_no_fault(db) -> None:
+    anns = token_made_here(db, "ann")
+
+    async def leave_at_the_end(served: Served) -> None:
+        headers = {"Authorization": f"Bearer {anns}"}
+        address = f"{served.url.replace('http', 'ws', 1)}/ws"
+        clients = [await connect(address, additional_headers=headers, proxy=None) for _ in range(60)]
+        served.process.send_signal(signal.SIGTERM)
+        for client in clients:
+            client.transport.abort()
+            await asyncio.sleep(0.002)
+
+    with serving_in_fresh_interpreter(db, "--no-watch") as served:
+        asyncio.run(leave_at_the_end(served))
+        assert served.process.wait(TIMEOUT) == 0
+        assert "Traceback" not in served.log.read_text("utf-8")

@@ -217,7 +217,8 @@ class _Socket:
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification, unless the socket has closed."""
-        await self._send({"jsonrpc": "2.0", "method": method, "params": params})
+        with suppress(WebSocketDisconnect):  # it closed just now
+            await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def _take(self, text: str, tasks: TaskGroup) -> None:
         try:
@@ -394,7 +395,7 @@ class _Socket:
         return {}  # only a task that ends the block leads here, and there is none
 
     async def _close(self, code: int) -> None:
-        with anyio.move_on_after(_PATIENCE_SECONDS) as waiting:
+        with anyio.move_on_after(_PATIENCE_SECONDS) as waiting, suppress(WebSocketDisconnect):
             async with self._sending:
                 if self._web_socket.application_state is WebSocketState.CONNECTED:
                     await self._web_socket.close(code)
