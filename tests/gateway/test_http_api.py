@@ -272,7 +272,8 @@ def test_a_purge_takes_the_code_of_its_dry_run(served: Served) -> None:
         served.post(finns, "remember", {"content": f"Boat {number} has a walnut mast", "key": f"boat_{number}"})
     asked = served.post(finns, "purge", {"everything": True})
     assert (asked.status_code, asked.json()["error"]["code"]) == (409, "conflict")
-    assert served.post(finns, "purge", {"everything": True, "yes": True}).status_code == 409
+    refused = served.post(finns, "purge", {"everything": True, "yes": True})  # a code says yes here
+    assert (refused.status_code, "yes" in refused.json()["error"]["message"]) == (400, True)
     planned = served.post(finns, "purge", {"everything": True, "dry_run": True}).json()
     assert planned["counts"]["memories"] == 3
     code = planned["confirmation"]
@@ -307,6 +308,19 @@ def test_a_code_is_for_the_request_that_was_shown_even_where_another_names_the_s
     code = served.post(doras, "purge", {"session": session, "dry_run": True}).json()["confirmation"]
     assert served.post(doras, "purge", {"everything": True, "confirmation": code}).status_code == 409
     assert served.post(doras, "purge", {"session": session, "confirmation": code}).json()["finished"] is True
+
+
+def test_a_user_who_has_nothing_but_access_can_be_erased(served: Served) -> None:
+    assert picomem(served.db, "grant", "memory:read:global", "--user", "gus").returncode == 0
+    scopes = ("memory:purge:user", "memory:read:user", "memory:read:global")
+    guss = token(served.db, "--user", "gus", *(part for scope in scopes for part in ("--scope", scope)))
+    planned = served.post(guss, "purge", {"everything": True, "dry_run": True}).json()
+    assert (planned["counts"], planned["said"]) == ({"tokens": 1, "grants": 1}, "1 token, 1 grant")
+    assert "Programs that use one of the tokens are refused afterwards." in planned["explanation"]
+    done = served.post(guss, "purge", {"everything": True, "confirmation": planned["confirmation"]}).json()
+    assert done["finished"] is True
+    assert served.post(guss, "purge", {"everything": True, "dry_run": True}).status_code == 401
+    assert json.loads(picomem(served.db, "token", "list", "--user", "gus", "--json").stdout)["tokens"] == []
 
 
 def test_an_index_page_cannot_be_exported_from_afar(served: Served, anns: str, tmp_path: Path) -> None:

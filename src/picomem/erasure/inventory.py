@@ -6,7 +6,7 @@ from picomem.clock import DAY, Micros
 from picomem.erasure.plan import Choice, PurgeInventory
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.scope import Scope
-from picomem.store import retention_rows, session_rows
+from picomem.store import access_tokens, contact_rows, retention_rows, session_rows, user_entries
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -24,6 +24,9 @@ def load_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
         versions=retention_rows.versions(tx, scope),
         refusals=retention_rows.refusals(tx, scope),
         links=retention_rows.links(tx, scope),
+        tokens=[token.id for token in access_tokens.every(tx, scope) if token.opens_api],
+        grants=(user_entries.value(tx, scope, user_entries.GRANTED) or "").split(),
+        senders=[sender.native_id for sender in contact_rows.of_person(tx, scope.user)],
     )
 
 

@@ -36,7 +36,8 @@ from picomem.store.retention_rows import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeInventory:
-    """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers."""
+    """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers; `tokens`
+    are those of programs, `grants` permissions, and `senders` the ids by which channels know the user."""
 
     transcripts: Sequence[TranscriptAge]
     episodes: Sequence[EpisodeAge]
@@ -46,6 +47,9 @@ class PurgeInventory:
     versions: Sequence[VersionText]
     refusals: Sequence[RefusalAge]
     links: Sequence[Link]
+    tokens: Sequence[str] = ()
+    grants: Sequence[str] = ()
+    senders: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,8 @@ class Choice:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The rows that a purge deletes. `trimmed` are transcripts and `shortened` sessions that stay and lose
-    something; `refusals` changes that hold a refused text; `versions` are of memories."""
+    something; `refusals` changes that hold a refused text; `versions` are of memories. Only a purge of everything takes
+    `tokens`, `grants` and `senders`."""
 
     everything: bool = False
     transcripts: frozenset[str] = frozenset()
@@ -72,6 +77,9 @@ class Plan:
     summaries: frozenset[str] = frozenset()
     versions: frozenset[tuple[str, int]] = frozenset()
     refusals: frozenset[str] = frozenset()
+    tokens: frozenset[str] = frozenset()
+    grants: frozenset[str] = frozenset()
+    senders: frozenset[str] = frozenset()
 
     @property
     def empty(self) -> bool:
@@ -129,6 +137,9 @@ def _everything(held: PurgeInventory) -> Plan:
         summaries=frozenset(held.covered),
         versions=frozenset((version.id, version.version) for version in held.versions),
         refusals=frozenset(refusal.id for refusal in held.refusals),
+        tokens=frozenset(held.tokens),
+        grants=frozenset(held.grants),
+        senders=frozenset(held.senders),
     )
 
 

@@ -61,6 +61,9 @@ _ONE = {
     "memories": "memory",
     "versions of memories": "version of a memory",
     "refused texts": "refused text",
+    "tokens": "token",
+    "grants": "grant",
+    "accepted senders": "accepted sender",
 }
 
 
@@ -157,6 +160,9 @@ def counted(plan: Plan) -> dict[str, int]:
         "memories": len({id_ for id_, _ in plan.versions}),
         "versions of memories": len(plan.versions),
         "refused texts": len(plan.refusals),
+        "tokens": len(plan.tokens),
+        "grants": len(plan.grants),
+        "accepted senders": len(plan.senders),
     }
     return {name: count for name, count in counts.items() if count}
 

@@ -32,7 +32,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
-from picomem.light_dataclass import asdict, fields, replace
+from picomem.light_dataclass import asdict, fields
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
 from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, options
@@ -54,13 +54,16 @@ ToldEvent = Callable[[Any], Awaitable[None]]
 
 
 class WireParameters(PlainParameters):
-    """The fields of a request that a remote caller may fill: none that names a file of this machine."""
+    """The fields of a request that a remote caller may fill: none that names a file of this machine, and none that says
+    yes without a code."""
 
     null_is_absent = False  # programs send what the document says
 
     def _listed(self, operation: Operation) -> list[Parameter]:
-        local = {name for name, _, about in options(operation.request) if about["path"]}
-        return [parameter for parameter in super()._listed(operation) if parameter.name not in local]
+        left_out = {name for name, _, about in options(operation.request) if about["path"]}
+        if operation.confirmation is not None:
+            left_out.add(operation.confirmation.answer)
+        return [parameter for parameter in super()._listed(operation) if parameter.name not in left_out]
 
 
 class RemoteOperation:
@@ -275,15 +278,14 @@ class Calls:
             empty = asks.is_empty(planned)
             code = None if empty else self._code(operation, engine, preview, planned)
             return {**self._shown(remote, planned), "confirmation": code}
-        plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
-        if asks.is_needed(plain):
+        if asks.is_needed(request):
             if not code:
                 raise Conflict(
                     f"“{operation.name}” cannot be undone. Send the same with “dry_run”: true first; the answer has a "
                     "confirmation code, and this request runs with it as “confirmation”."
                 )
             self._check_code(operation, engine, preview, code)
-            request = asks.granted(plain)
+            request = asks.granted(request)
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:

@@ -29,16 +29,20 @@ class Confirmation:
     """The confirmation that a surface requests before an operation that cannot be undone.
 
     `is_needed(request)` says whether to ask. `preview(request)` makes the request that shows what would happen, and
-    `is_empty(result)` says that its result leaves nothing to ask about. After a yes, `granted(request)` is run; after a
-    no, the surface says `declined`.
+    `is_empty(result)` says that its result leaves nothing to ask about. `answer` is the field of the request that says
+    yes; remote callers do not have it, since they confirm with a code. After a no, the surface says `declined`.
     """
 
     is_needed: Callable[[Any], bool]
     preview: Callable[[Any], Any]
     is_empty: Callable[[Any], bool]
-    granted: Callable[[Any], Any]
+    answer: str
     question: str
     declined: str
+
+    def granted(self, request: Any) -> Any:
+        """The request after a yes."""
+        return replace(request, **{self.answer: True})
 
 
 @dataclass(frozen=True, slots=True)

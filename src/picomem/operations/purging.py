@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
-_ACCESS_GOES = (
-    "The tokens, grants and accepted senders of the user go as well: programs that use such a token are refused."
-)
+_ACCESS_GOES = "Programs that use one of the tokens are refused afterwards."
 _SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that needs the permission {READ_SESSIONS}."
 
 
@@ -93,7 +91,7 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     """
     if request.dry_run:
         plan = engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
-        return _planned(plan, everything=request.everything, reads_sessions=engine.caller.may(READ_SESSIONS))
+        return _planned(plan, reads_sessions=engine.caller.may(READ_SESSIONS))
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
     return _purged(
@@ -113,11 +111,11 @@ def _chosen(request: PurgeRequest) -> bool:
     return bool(request.session) or request.older_than is not None or request.everything
 
 
-def _planned(planned: Planned, *, everything: bool, reads_sessions: bool) -> PurgeResult:
+def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
     sessions = [GoingSession(id_, title, "") for id_, title in planned.sessions]
     sessions += [GoingSession(session, "", path) for session, path in planned.transcripts]
     explanations = [NOTES]
-    if everything:
+    if planned.counts.get("tokens"):
         explanations.append(_ACCESS_GOES)
     if sessions and not reads_sessions:
         explanations.append(_SESSIONS_NOT_LISTED)
@@ -183,7 +181,7 @@ OPERATIONS = (
             is_needed=lambda request: _chosen(request) and not (request.yes or request.dry_run),
             preview=lambda request: replace(request, dry_run=True),
             is_empty=lambda planned: not planned.counts,
-            granted=lambda request: replace(request, yes=True),
+            answer="yes",
             question="Confirm purge? (y/n) ",
             declined="Nothing was purged",
         ),

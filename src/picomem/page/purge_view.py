@@ -28,6 +28,9 @@ COUNTED = (
     "memories",
     "versions of memories",
     "refused texts",
+    "tokens",
+    "grants",
+    "accepted senders",
 )
 _LISTED = 100  # memories, or sessions, on a page of a dry run
 _LATEST = 6  # sessions to choose from
@@ -91,6 +94,7 @@ async def _dry_run(
         "memories": planned["memories"][start : start + _LISTED],
         "earlier": _part_address(chosen, choice, start - _LISTED) if start else "",
         "later": _part_address(chosen, choice, start + _LISTED) if start + _LISTED < longest else "",
+        "refuses_programs": bool(counts.get("tokens")),
         "confirmation": planned["confirmation"],
     }
     return PageContent(template="purge_plan.html", title=asked.say("purge.title"), values=values, status=status)
