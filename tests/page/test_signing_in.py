@@ -485,6 +485,17 @@ def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:
         process.communicate()
 
 
+def test_who_is_signed_in_reads_that_a_mistyped_address_is_not_there(pages: Served) -> None:
+    with browser_client(pages, Accept_Language="zh") as client:
+        asked = client.get("/no-such-page")
+        assert (asked.status_code, "/sign-in" in asked.text) == (401, True)
+    with signed_in_client(pages) as client:
+        for address in ("/no-such-page", "/memories/none/at/all"):
+            missing = client.get(address, headers={"Accept-Language": "zh"})
+            assert (missing.status_code, '<html lang="zh"' in missing.text) == (404, True), address
+            assert "没有" in missing.text
+
+
 @pytest.mark.reliability("S6")
 def test_a_notice_that_another_program_has_set_is_not_shown(pages: Served) -> None:
     planted = quote(json.dumps(["notice.revised", "what a stranger says", "01a20919-0000-7000-8000-000000000000"]))

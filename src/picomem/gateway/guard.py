@@ -86,6 +86,10 @@ class GuardedPages(Protocol):
     """The web page, as the guard needs it."""
 
     def owns(self, path: str) -> bool:
+        """Return whether the cookie of a session is the only token that is taken at this address."""
+        ...
+
+    def takes_session(self, path: str) -> bool:
         """Return whether the cookie of a session is taken at this address."""
         ...
 
@@ -162,7 +166,7 @@ class Guard:
         """The token of a request, from the place where its address takes one."""
         is_of_page = self._pages is not None and self._pages.owns(scope["path"])
         token = "" if is_of_page else _token(scope, headers)
-        if self._pages and not token and (is_of_page or scope["path"] == SOCKET):
+        if self._pages and not token and self._pages.takes_session(scope["path"]):
             token = self._pages.session_token(scope, headers.get("cookie", ""))
             return Credential(token, is_cookie=bool(token))
         return Credential(token)

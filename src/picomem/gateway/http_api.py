@@ -38,7 +38,7 @@ from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
-from picomem.gateway.guard import MCP, Application, Guard, Limits
+from picomem.gateway.guard import MCP, SOCKET, Application, Guard, Limits
 from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
@@ -82,10 +82,7 @@ def application(
     calls = Calls(runtime, operations)
     served = frozenset(calls.operations)
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
-    pages = WebPages(calls)
-    notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
     rates = RequestRates(limits.rate, limits.burst, limits.strangers_burst)
-    rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime, rates)
     mcp = McpOverHttp(calls, limits)
@@ -114,21 +111,22 @@ def application(
         async with mcp.running(), rpc.running(), channels.running():
             yield
 
-    routes = [
+    of_programs = [
         Route("/health", lambda _: JSONResponse({"ok": True}), methods=["GET"]),
         Route("/ready", ready, methods=["GET"]),
         Route(PROOF, prove, methods=["GET"]),
         Route("/metrics", measure, methods=["GET"]),
         Route(f"{API}/openapi.json", describe, methods=["GET"]),
         Route(f"{API}/{{operation}}", call, methods=["POST"]),
-        WebSocketRoute("/ws", rpc.serve),
         Route("/v1/chat/completions", chats.complete, methods=["POST"]),
         Route("/v1/models", chats.models, methods=["GET"]),
         Route("/v1/models/{model}", chats.model, methods=["GET"]),
         Route(MCP, mcp),
         *channels.routes(),
-        *pages.routes(),
     ]
+    pages = WebPages(calls, [route.path for route in of_programs])
+    notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
+    rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
 
     async def on_http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -148,7 +146,7 @@ def application(
         return http_error(500, "fault", FAULT_SENTENCE)
 
     inner = Starlette(
-        routes=routes,
+        routes=[*of_programs, WebSocketRoute(SOCKET, rpc.serve), *pages.routes()],
         lifespan=lifespan,
         exception_handlers={
             PicomemError: _on_error,

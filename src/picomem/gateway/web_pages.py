@@ -16,7 +16,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
@@ -67,8 +67,9 @@ _LONGEST_ABOUT = 80  # characters
 class WebPages:
     """The pages of one server."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, addresses_of_programs: Iterable[str]) -> None:
         self._calls = calls
+        self._parts_of_programs = frozenset(path.split("/")[1] for path in addresses_of_programs)
         self._zone = calls.runtime.engine().zone
         self._seal_key = secrets.token_bytes(32)
         own = [SIGN_IN, "/sign-out", "/appearance", *FORMS]
@@ -77,8 +78,13 @@ class WebPages:
         self.names = frozenset(part for part in self._first_parts if part) | {"static"}
 
     def owns(self, path: str) -> bool:
-        """Return whether the session's cookie is taken at this address."""
-        return path.split("/")[1] in self._first_parts if path.startswith("/") else False
+        """Return whether the session's cookie is the only token that is taken at this address."""
+        return path.startswith("/") and path.split("/")[1] in self._first_parts
+
+    def takes_session(self, path: str) -> bool:
+        """Return whether the session's cookie is taken at this address: at each that is not for programs alone, so that
+        a person who is signed in reads of a mistyped address that it is not there."""
+        return path.startswith("/") and path.split("/")[1] not in self._parts_of_programs
 
     def routes(self) -> list[Route]:
         """All addresses of the page."""
