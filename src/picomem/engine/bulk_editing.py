@@ -30,7 +30,7 @@ def edit_together(engine: Engine, names: Sequence[str], action: str, reason: str
     Raises NotFound or Conflict for a name, InvalidInput where nothing would change, and Forbidden for an agent.
     """
     if engine.caller.is_agent:
-        raise Forbidden("A person edits several memories at once; ask them to run `picomem bulk-edit` in a terminal.")
+        raise Forbidden("A person edits several memories at once; ask them to run `picomem bulk-edit`.")
     context = engine._context
     said = context.cleaner().text(reason)
 

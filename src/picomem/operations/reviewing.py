@@ -68,7 +68,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
     if request.verdict:
         if engine.caller.is_agent:
-            raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
+            raise Forbidden("A person decides on what waits; ask them to run `picomem review`.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
     places = review_places(engine, untrusted=request.untrusted)
