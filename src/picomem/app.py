@@ -157,6 +157,7 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
 
 
 def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
+    paths.check_address(address)
     try:
         from picomem.store.postgres import PostgresConnector
     except ModuleNotFoundError as error:

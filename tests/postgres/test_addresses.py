@@ -11,6 +11,7 @@ from tests.postgres_server import address_of, empty_database
 
 import picomem as library
 from picomem.errors import InvalidInput, NoStore, StoreError
+from picomem.paths import check_address, without_password
 from picomem.settings import DataSettings, Settings
 
 
@@ -82,3 +83,41 @@ def test_opening_a_store_makes_nothing_anew(tmp_path: Path, address: str) -> Non
         memory.remember("We meet on Tuesdays")
     with library.open(address_of(tmp_path), embedder="none") as memory:
         assert [kept.content for kept in memory.memories()] == ["We meet on Tuesdays"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://team:sec/ret@127.0.0.1:1/memory",
+        "postgresql://team:1/secret@127.0.0.1:1/memory",
+        "postgresql://team:p@secret@127.0.0.1:1/memory",
+        "postgresql://team:sec?ret@127.0.0.1:1/memory",
+        "postgresql://team:secret@127.0.0.1:1:2/memory",
+        "host=127.0.0.1 port=1 user=team password=secret dbname=memory",
+    ],
+)
+def test_a_password_with_a_special_character_is_shown_nowhere(picomem: Picomem, home: Path, address: str) -> None:
+    for arguments in (("remember", "We meet on Tuesdays"), ("recall", "meet"), ("install", "codex", "--dry-run")):
+        refused = picomem(*arguments, "--db", address)
+        said = refused.out + refused.err
+        assert refused.code == 2 and len(refused.err.splitlines()) == 1, said
+        assert not any(part in said for part in ("secret", "sec/", "sec?", "sec:", "ret@"))
+    assert not [path for path in home.rglob("*") if "password" in path.name]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (
+            "postgresql://team:a#b%40c@one.example:5432,two.example:5433/memory?sslmode=require",
+            "//one.example:5432,two.example:5433/memory",
+        ),
+        ("postgresql://team:x@[::1]:5432/memory", "//[::1]:5432/memory"),
+        ("postgresql://team@/memory?host=/run/postgresql&user=a@b", "///memory"),
+        ("postgresql://", "//"),
+        ("postgresql://%2Frun%2Fpostgresql/memory", "//%2Frun%2Fpostgresql/memory"),
+    ],
+)
+def test_addresses_of_libpq_are_readable(address: str, shown: str) -> None:
+    check_address(address)
+    assert without_password(address) == f"postgresql:{shown}"

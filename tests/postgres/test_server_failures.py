@@ -289,3 +289,12 @@ def test_after_a_failover_the_store_goes_on_at_the_other_address_with_all_that_w
     finally:
         primary.stop()
         standby.stop()
+
+
+def test_a_limit_of_the_role_on_statements_is_said_to_be_one(address: str) -> None:
+    connector = PostgresConnector(make_conninfo(address, options="-c statement_timeout=300"))
+    other = PostgresConnector(address)
+    with other.write(Scope("mia")), pytest.raises(StoreError, match=r"ended a statement .*; nothing was written"):
+        _engine(connector, "mia").remember("We meet on Tuesdays")
+    other.close()
+    connector.close()

@@ -53,6 +53,11 @@ def postgres_translation(error: Exception, store: str) -> errors.PicomemError:
         return errors.Corrupt(f"{store} lacks a part of what it should hold ({said}).")
     if isinstance(error, postgres.NumericValueOutOfRange):
         return errors.InvalidInput(f"A number is too large for a database ({said}).")
+    if isinstance(error, postgres.QueryCanceled):
+        return errors.StoreError(
+            f"{store} ended a statement ({said}); nothing was written. Raise the limit of the role, or try "
+            "again when the server has less to do."
+        )
     if isinstance(error, psycopg.DataError) and "NUL" in said:
         return errors.InvalidInput("A text holds a NUL character, which PostgreSQL cannot keep; remove it.")
     if isinstance(error, psycopg.OperationalError):
