@@ -102,7 +102,7 @@ def test_a_view_is_rendered_outside_of_the_event_loop(db: Path, database: Databa
     request = Request({**scope, "path_params": {}, "server": ("127.0.0.1", 80)})
     close_browser()
     with open_runtime(database.named(db), embedder="none") as runtime:
-        answer = anyio.run(WebPages(Calls(runtime, operations()))._view(view), request)
+        answer = anyio.run(WebPages(Calls(runtime, operations()), [])._view(view), request)
     assert b"noted" in answer.body
     assert threads
     assert get_ident() not in threads

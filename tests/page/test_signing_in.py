@@ -403,6 +403,9 @@ def test_stores_that_are_named_in_other_ways_have_files_of_their_own(
     assert server.parent == tmp_path
     assert "secret" not in server.name
     assert server != place_beside("postgresql://host/other", settings)
+    one, other = (place_beside(f"postgresql:///memory?host=/run/{name}", settings) for name in ("a", "b"))
+    assert one != other
+    assert one == place_beside("postgresql:///memory?host=/run/a&connect_timeout=3", settings)
 
 
 @pytest.mark.sqlite_file("looks at the files beside the store")

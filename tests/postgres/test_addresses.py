@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.cli.conftest import Picomem
 from tests.postgres_server import address_of, empty_database
@@ -38,6 +39,16 @@ def test_the_library_opens_an_address_and_makes_the_tables_that_are_missing() ->
         memory.remember("We meet on Tuesdays")
     with library.open(address, embedder="none", create=False) as memory:
         assert [hit.text for hit in memory.recall("When do we meet?").hits] == ["We meet on Tuesdays"]
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_schema_of_another_program_is_left_alone(create: bool) -> None:
+    address = empty_database()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA picomem")
+        connection.execute("CREATE TABLE picomem.memories (id integer)")
+    with pytest.raises(StoreError, match="holds tables that are not picomem's; make a database for picomem alone"):
+        library.open(address, embedder="none", create=create)
 
 
 def test_what_needs_a_file_refuses_an_address_and_shows_no_password(picomem: Picomem) -> None:

@@ -56,6 +56,13 @@ def test_a_plain_role_can_neither_change_the_tables_nor_their_fence(plain: psyco
         plain.execute(statement.encode())
 
 
+def test_the_doctor_names_a_role_that_passes_over_the_fence(plain: psycopg.Connection, address: str) -> None:
+    administrators = address.replace("//picomem@", "//postgres@")
+    with picomem.open(administrators, user="mia", embedder="none") as memory:
+        (finding,) = memory.doctor().findings
+    assert "connect with a role that is no superuser" in finding.problem
+
+
 def test_a_plain_role_sees_and_changes_the_rows_of_the_named_user_alone(plain: psycopg.Connection) -> None:
     assert plain.execute("SELECT count(*) FROM memories").fetchone() == (0,)
     with plain.transaction():

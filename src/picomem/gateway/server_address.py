@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from picomem.blake2b import blake2b
 from picomem.errors import InvalidInput, NotFound
@@ -38,6 +38,7 @@ from picomem.paths import (
 )
 from picomem.settings import Settings
 
+_CHOOSE_A_DATABASE = ("host", "hostaddr", "port", "dbname")  # options of an address
 _SUFFIX = "-server.json"
 _LINK_SUFFIX = "-sign-in.html"
 _MOST_BYTES = 4_096
@@ -76,7 +77,9 @@ def place_beside(database: str | None, settings: Settings) -> Path:
     if not is_server(named):
         return database_path(settings.data.dir, named)
     folder = named_path(settings.data.dir) if settings.data.dir else data_dir()
-    return folder / f"server-{blake2b(without_password(named).encode(), digest_size=8).hexdigest()}"
+    chosen = [option for option in parse_qsl(urlsplit(named).query) if option[0] in _CHOOSE_A_DATABASE]
+    told = repr((without_password(named), sorted(chosen)))
+    return folder / f"server-{blake2b(told.encode(), digest_size=8).hexdigest()}"
 
 
 def sign_in_file(store: Path) -> Path:

@@ -61,5 +61,8 @@ def postgres_translation(error: Exception, store: str) -> errors.PicomemError:
     if isinstance(error, psycopg.DataError) and "NUL" in said:
         return errors.InvalidInput("A text holds a NUL character, which PostgreSQL cannot keep; remove it.")
     if isinstance(error, psycopg.OperationalError):
-        return errors.StoreError(f"{store} cannot be reached ({said}); try again when the server answers.")
+        return errors.StoreError(
+            f"{store} cannot be reached ({said}); check the address, the role and its password, or try "
+            "again when the server answers."
+        )
     return errors.StoreError(f"{store} could not be read or written: {said}.")

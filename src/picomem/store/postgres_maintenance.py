@@ -53,8 +53,16 @@ class PostgresMaintenance:
         )
 
     def integrity(self) -> list[str]:
-        """None: the server checks its own pages, and the rows are checked by their hashes."""
-        return []
+        """What is wrong with the role. The server checks its own pages, and the rows are checked by their hashes."""
+        (passes,) = self._connector.one_row(
+            "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+        )
+        if not passes:
+            return []
+        return [
+            "the role passes over row-level security, which keeps the users apart; connect with a role that is no "
+            "superuser and has no BYPASSRLS"
+        ]
 
     def words_integrity(self, source: str) -> str:  # noqa: ARG002 - of the protocol
         """None: the rows of full text are compared with those of the memories."""

@@ -38,6 +38,10 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
     version = _version(connection)
     if version == SCHEMA_VERSION:
         return
+    if version == 0 and _holds_others(connection):
+        raise errors.StoreError(
+            f"The schema {SCHEMA} of {store} holds tables that are not picomem's; make a database for picomem alone."
+        )
     if version == 0 and not create:
         raise errors.NoStore(
             f"There is no store in {store}; check the address, or make one there with `picomem remember` or "
@@ -96,6 +100,12 @@ def _partitions(connection: psycopg.Connection) -> int:
     counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
     (count,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
     return int(count)
+
+
+def _holds_others(connection: psycopg.Connection) -> bool:
+    """Return whether there is anything in the schema, which has no version yet: picomem makes all of it at once."""
+    listed = "SELECT FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1"
+    return connection.execute(listed, (SCHEMA,)).fetchone() is not None
 
 
 def _is_distributed(connection: psycopg.Connection) -> bool:

@@ -162,7 +162,7 @@ def checked(result: DoctorResult) -> Presentation:
     named = {"memories": "versions of memories"}
     rows = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
     if not result.findings:
-        healthy = Sentence(f"Healthy: the file, {rows}, full text and vectors.")
+        healthy = Sentence(f"Healthy: the database, {rows}, full text and vectors.")
         return Presentation(blocks=(healthy,), warnings=tuple(result.warnings))
     findings = tuple(
         ("repaired" if finding.repaired else "problem", f"{finding.check}: {finding.problem}")
