@@ -63,6 +63,16 @@ def test_what_did_not_fit_is_listed_and_hostile_entries_are_inert(billing: Serve
         assert not re.search("[\x1b\x07\u202e\u200b]", page)
 
 
+def test_an_entry_with_a_long_key_begins_beside_its_dash_on_a_narrow_screen(billing: Served) -> None:
+    with open_memory(billing.db, user="narrow", embedder="none") as memory:
+        memory.remember("The ferry leaves at seven", key="departure_of_the_ferry_" + "in_the_morning" * 2)
+    tops = "parts => parts.map(part => part.getClientRects()[0].top)"
+    with signed_in(billing.url, billing.db, user="narrow", viewport={"width": 360, "height": 800}) as page:
+        page.goto("/agent")
+        dash, words = page.locator(".index-entry a span").evaluate_all(tops)
+        assert dash == words
+
+
 def test_a_prompt_gets_what_the_hook_would_give(billing: Served) -> None:
     with open_memory(billing.db, project="billing", embedder="none") as memory:
         block, _ = context_of(memory, HookEvent(name="UserPromptSubmit", folder="/x/billing", prompt=QUESTION))
