@@ -108,3 +108,16 @@ def test_the_cursor_moves_by_letters_and_arrows_and_stays_in_view(demo: Engine) 
         )
 
     at_the_terminal(demo, story)
+
+
+def test_the_fields_of_an_edit_and_the_question_of_a_purge_are_seen_in_the_smallest_window(stated: Engine) -> None:
+    async def edit_and_ask(person: Person) -> None:
+        await person.press("escape", "2", "e")
+        for shown in ("Why it changes (optional)", "[ ] The old text was always wrong", "^s Save"):
+            assert shown in person.text
+        await person.press("escape", "5")
+        await person.type("/purge_user")
+        await person.press("enter")
+        assert "Confirm purge? (y/n)" in person.text
+
+    at_the_terminal(stated, edit_and_ask, (40, 10))

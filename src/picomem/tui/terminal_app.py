@@ -70,6 +70,8 @@ class TerminalApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     ESCAPE_TO_MINIMIZE = False
     TITLE = "picomem"
+    # A dialog has no border to spare in a low window.
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 - Textual declares it of an instance
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(number), f"go('{mode}')", mode.capitalize(), show=False) for number, mode in enumerate(MODES, 1)),
         Binding("u", "screen.undo", "Undo"),
