@@ -178,6 +178,16 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
                 assert answer.json()["error"]["code"] == "forbidden"
 
 
+def test_a_token_is_revoked_by_the_name_that_the_record_of_changes_has_for_it(served: Served) -> None:
+    leas = token(served.db, "--user", "lea")
+    served.post(leas, "remember", {"content": "The crane is yellow", "key": "crane"})
+    changes = json.loads(picomem(served.db, "changes", "--user", "lea", "--json").stdout)["changes"]
+    name = changes[0]["change"]["actor"]
+    assert name.startswith("api:")
+    assert picomem(served.db, "token", "revoke", name, "--user", "lea").returncode == 0
+    assert served.post(leas, "status").status_code == 401
+
+
 def test_a_hint_names_what_a_caller_over_a_network_can_call(served: Served, anns: str) -> None:
     served.post(anns, "remember", {"content": "The berth is number 12", "key": "hinted_berth"})
     served.post(anns, "forget", {"name": "hinted_berth"})

@@ -60,13 +60,14 @@ def tokens(engine: Engine) -> list[AccessToken]:
 
 
 def revoke_token(engine: Engine, name: str) -> AccessToken:
-    """Let a token open nothing from now on; `name` is its id, or the beginning of it. Doing it again changes nothing.
+    """Let a token open nothing from now on; `name` is its id, the beginning of it, or its name in the record of
+    changes, such as `api:01a20b9bcad9`. Doing it again changes nothing.
 
     Raises NotFound for a name that no token has, and InvalidInput for one that several have.
     """
     with engine._context.connector.write(engine.scope) as tx:
         known = access_tokens.every(tx, engine.scope)
-        meant = [token for token in known if token.id == name]
+        meant = [token for token in known if name.removeprefix(TOKEN_SIGNATURE) in (token.id, token.short_id)]
         if not meant and len(name) >= _SHORTEST_ID:
             meant = [token for token in known if token.id.startswith(name)]
         if not meant:

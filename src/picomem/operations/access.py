@@ -74,7 +74,10 @@ class TokenListResult:
 
 @dataclass(frozen=True, slots=True)
 class TokenRevokeRequest:
-    id: str = option("the token's id, or the first eight characters of it or more", positional=True)
+    id: str = option(
+        "the token's id, its first eight characters or more, or its name in the changes",
+        positional=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
