@@ -38,7 +38,8 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
     version = _version(connection)
     if version == SCHEMA_VERSION:
         return
-    if version == 0 and _holds_others(connection):
+    # The version is asked again, because another process may have made all tables between the first two questions.
+    if version == 0 and _holds_tables(connection) and _version(connection) == 0:
         raise errors.StoreError(
             f"The schema {SCHEMA} of {store} holds tables that are not picomem's; make a database for picomem alone."
         )
@@ -102,8 +103,8 @@ def _partitions(connection: psycopg.Connection) -> int:
     return int(count)
 
 
-def _holds_others(connection: psycopg.Connection) -> bool:
-    """Return whether there is anything in the schema, which has no version yet: picomem makes all of it at once."""
+def _holds_tables(connection: psycopg.Connection) -> bool:
+    """Return whether there is anything in the schema: picomem makes all of it at once."""
     listed = "SELECT FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1"
     return connection.execute(listed, (SCHEMA,)).fetchone() is not None
 
