@@ -46,6 +46,7 @@ from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
+_READ_AT_ONCE = 12  # a few of the best may be archived or over
 _NUMBER = re.compile(r"_\d+$")  # what `free_key` adds
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
@@ -347,9 +348,15 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
         return []
     question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
     best = best_by_words(match_words(Corpus(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
-    by_doc = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
-    ranked = [by_doc[doc] for doc in best if doc in by_doc]
-    return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]
+    known: list[Memory] = []
+    for start in range(0, len(best), _READ_AT_ONCE):
+        docs = best[start : start + _READ_AT_ONCE]
+        by_doc = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, docs, [])}
+        ranked = [by_doc[doc] for doc in docs if doc in by_doc]
+        known += [memory for memory in ranked if not memory.archived and not memory.over(now)]
+        if len(known) >= _MOST_KNOWN:
+            break
+    return known[:_MOST_KNOWN]
 
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
