@@ -196,7 +196,9 @@ def _of_words(
     signals["~one for one"] = float(len(gone) == 1 and len(came) == 1)
     signals["~few for few"] = float(1 <= len(gone) <= 2 and 1 <= len(came) <= 2)
     signals["the newer is longer"] = max(-1.0, min(1.5, (len(new.text) - len(old.text)) / max(12, len(old.text))))
-    signals["~letters alike"] = SequenceMatcher(None, old.text.casefold(), new.text.casefold(), autojunk=False).ratio()
+    trigrams_shared = len(old.trigrams & new.trigrams)
+    signals["~the newer holds the older's letters"] = trigrams_shared / max(1, len(old.trigrams))
+    signals["~the older holds the newer's letters"] = trigrams_shared / max(1, len(new.trigrams))
     relation = compare(new.text, old.text).relation
     signals[f"by their words: {relation.value}"] = 1.0
     if old.is_of_user and new.is_of_user:

@@ -121,10 +121,11 @@ class Statement:
     `mentions` counts the phrases of each kind, such as those that speak of a change; `left_behind` are the terms of
     what the statement says was given up. `subject` is the content of what stands before the first verb, `rest` that
     of the rest. `vectors` has a row of length 1 for each word that `row_by_word` names; `meaning` is the vector of the
-    whole.
+    whole. `trigrams` are the pieces of three characters, with a blank on either side of the text.
     """
 
     text: str
+    trigrams: frozenset[str]
     is_cjk: bool
     words: tuple[str, ...]
     terms: frozenset[str]
@@ -157,6 +158,7 @@ def read_statement(text: str) -> Statement:
     row_by_word = {word: row for row, word in enumerate(dict.fromkeys((*content, *subject, *rest)))}
     return Statement(
         text=text,
+        trigrams=_trigrams(text),
         is_cjk=is_cjk(text),
         words=words(text),
         terms=frozenset(terms(text)),
@@ -182,6 +184,11 @@ def read_statement(text: str) -> Statement:
         vectors=_vectors(row_by_word),
         meaning=_embedder().embed([text])[0],
     )
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    padded = f" {text.casefold()} "
+    return frozenset(padded[start : start + 3] for start in range(len(padded) - 2))
 
 
 @cache
