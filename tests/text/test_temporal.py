@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -560,3 +561,16 @@ def test_what_was_to_be_done_by_a_date_may_have_been_said_at_any_time_before_it(
 @pytest.mark.parametrize("question", ["What must be finished by November 10?", "What is due by Friday?"])
 def test_a_deadline_that_is_still_to_come_is_no_time_of_a_talk(question: str) -> None:
     assert ask(question).window is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1963-04-07", "“1963-04-07” is before 1970"),
+        ("1960..1965", "“1960..1965” is before 1970"),
+        ("2026-05-09..2026-05-01", "ends before it begins; write the earlier date first"),
+    ],
+)
+def test_a_window_that_cannot_be_says_why(text: str, said: str) -> None:
+    with pytest.raises(InvalidTime, match=re.escape(said)):
+        parse_window(text, to_micros(WEDNESDAY), UTC)

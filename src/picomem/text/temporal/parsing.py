@@ -78,8 +78,8 @@ def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
     “2026-05-01..2026-05-09”.
 
     Short forms count back from `asked_at`: h, d, w, mo, y. A range includes both ends, either of which may be
-    left out. Raises InvalidTime for anything else, for a date that does not exist and for a range that ends
-    before it begins.
+    left out. Raises InvalidTime for anything else, for a date that does not exist, for a range that ends
+    before it begins and for a time before 1970.
     """
     given = text.strip()
     if not given or len(given) > 200:
@@ -96,7 +96,9 @@ def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
         span = Span(start, end)
     window = window_of(span, zone)
     if window is None:
-        raise InvalidTime(f"“{_shown(text)}” ends before it begins, or before 1970; write the earlier date first.")
+        if span.start > span.end:
+            raise InvalidTime(f"“{_shown(text)}” ends before it begins; write the earlier date first.")
+        raise InvalidTime(f"“{_shown(text)}” is before 1970, where time begins here; name a later one.")
     return window
 
 
