@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import textwrap
 import tomllib
 from pathlib import Path
 
-import anyio
 import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
@@ -76,29 +75,22 @@ def test_each_list_that_the_page_names_goes_on_with_its_cursor(tmp_path: Path) -
 
 
 def test_the_program_of_the_page_talks_mcp_over_http(tmp_path: Path) -> None:
-    printed: list[str] = []
     with serving(tmp_path / "memory.db", PICOMEM_RECALL_EMBEDDER="none") as running:
-        names = {"TOKEN": token(tmp_path / "memory.db", "--user", "ann"), "print": printed.append}
+        anns = token(tmp_path / "memory.db", "--user", "ann")
         source = _python("streamable_http_client").replace("http://127.0.0.1:8765", running.url)
-        code = compile(source, "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-
-        async def run() -> None:
-            await eval(code, names)
-
-        anyio.run(run)
-    assert printed == ["The berth is number 12"]
+        done = _run(tmp_path, source, TOKEN=anns)
+    assert (done.returncode, done.stdout) == (0, "The berth is number 12\n"), done.stderr
 
 
-def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    example = _python("from openai import OpenAI")
+def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path) -> None:
     with (
         model_serving(ModelServer("Noted.", "Green tea.")) as model,
         serving(tmp_path / "memory.db", **model.env) as running,
     ):
         anns = token(tmp_path / "memory.db", "--user", "ann")
-        code = example.replace("http://127.0.0.1:8765", running.url)
-        exec(compile(code, "gateway.md", "exec"), {"TOKEN": anns})
-    assert capsys.readouterr().out == "Noted.\nGreen tea."
+        source = _python("from openai import OpenAI").replace("http://127.0.0.1:8765", running.url)
+        done = _run(tmp_path, source, TOKEN=anns)
+    assert (done.returncode, done.stdout) == (0, "Noted.\nGreen tea."), done.stderr
 
 
 @pytest.mark.sqlite_file("the example runs on the store of a new home")
@@ -113,12 +105,8 @@ def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(
     folder = data_dir()
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text(f"{textwrap.dedent(table)}\n[recall]\nembedder = 'none'\n", "utf-8")
-    code = compile(_python("create_entities"), "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-
-    async def run() -> None:
-        await eval(code, {})
-
-    anyio.run(run)
+    done = _run(tmp_path, _python("create_entities"))
+    assert done.returncode == 0, done.stderr
     with open_memory(folder / "picomem.db", embedder="none") as memory:
         assert memory.files().paths() == ["boat.md"]
     known = re.findall(r"`(\w+)`", PAGE[PAGE.index("the nine tools of MCP's") : PAGE.index("`anthropic-memory` adds")])
@@ -128,6 +116,21 @@ def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(
 def _python(part: str) -> str:
     """The example in Python that has this part."""
     return next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if part in code)
+
+
+def _run(folder: Path, source: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the example as a reader does, from a file."""
+    program = folder / "example.py"
+    program.write_text(source, "utf-8")
+    return subprocess.run(
+        [sys.executable, str(program)],
+        env={**os.environ, **variables},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def _settings(page: str) -> str:
