@@ -18,6 +18,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
+from picomem.gateway.calls import TOKEN_ENDED
+
 from .serving import TIMEOUT, Served, made_token, picomem, serving, token
 from .test_shutdown import until
 
@@ -380,15 +382,16 @@ def test_a_turn_ends_with_the_token_that_asked_for_it(chatting: Served, model: M
 
 
 def test_a_socket_on_which_nothing_happens_ends_with_its_token(served: Served) -> None:
-    async def conversation(client: ClientConnection) -> int | None:
+    async def conversation(client: ClientConnection) -> tuple[int, str] | None:
         assert "result" in await _asked(client, _request("memories"))
         listed = json.loads(picomem(served.db, "token", "list", "--json", "--user", "idle").stdout)["tokens"]
         assert picomem(served.db, "token", "revoke", listed[0]["id"], "--user", "idle").returncode == 0
         with pytest.raises(ConnectionClosed) as closed:
             await client.recv()
-        return closed.value.rcvd.code if closed.value.rcvd else None
+        told = closed.value.rcvd
+        return (told.code, told.reason) if told else None
 
-    assert talk(served, token(served.db, "--user", "idle"), conversation) == 4401
+    assert talk(served, token(served.db, "--user", "idle"), conversation) == (4401, TOKEN_ENDED)
 
 
 @pytest.mark.parametrize("asks", ["socket", "http"])

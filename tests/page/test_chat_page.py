@@ -149,6 +149,19 @@ def test_without_a_model_a_sentence_says_how_to_set_one_up(tmp_path: Path) -> No
         assert client.post("/chat/say", data={"csrf": csrf, "message": "Hello"}).status_code == 400
 
 
+def test_an_error_on_the_socket_is_told_in_the_readers_language(chatting: Served, model: ModelServer) -> None:
+    model.steps = [400]
+    with signed_in(chatting.url, chatting.db, locale="zh-CN") as page:
+        page.goto("/chat")
+        page.locator("#message").fill("When does the ferry leave?")
+        page.keyboard.press("Enter")
+        problem = page.locator("[data-problem]")
+        expect(problem).to_be_visible()
+        expect(problem).to_contain_text(re.compile("[\u3400-\u9fff]"))
+        expect(problem.locator("[lang=en]")).to_contain_text("400")
+        expect(page.locator("#message")).to_have_value("When does the ferry leave?")
+
+
 def test_an_answer_streams_with_the_memory_that_it_used(chatting: Served, model: ModelServer) -> None:
     model.steps = [[("memory_recall", {"query": "ferry"})], Unended("It leaves at seven, from pier")]
     with signed_in(chatting.url, chatting.db) as page:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,14 +20,20 @@ from picomem import consolidation_runner
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, to_review
+from picomem.engine.upkeep import unknown_project
 from picomem.memory.review_items import ReviewVerdict
 from picomem.models.classifier import load
 from picomem.models.generator import Fact, PairRelation
+from picomem.operations.command_rewriting import for_remote_callers
+from picomem.operations.memory_views import damage_warnings
+from picomem.operations.table import operation
+from picomem.operations.undoing import Undo
 from picomem.page.message_catalog import catalog, say_in
-from picomem.page.stored_reasons import told_citation, told_reason, told_why, told_word
+from picomem.page.stored_reasons import told_citation, told_reason, told_warning, told_why, told_word
 from picomem.policy.durability import judge_sentence
 from picomem.policy.refusal import Refusal
 from picomem.recall.recency import OUTDATED, UNCONFIRMED
+from picomem.records.caller import SESSIONS_NOT_READ
 from picomem.records.kinds import CHANGE_DECISIONS
 from picomem.records.session import Session
 from picomem.runtime import Runtime
@@ -220,3 +228,54 @@ def test_why_a_hit_was_found_is_told(engine: Engine) -> None:
 )
 def test_a_citation_is_told_in_the_language_of_the_page(citation: str, told: str) -> None:
     assert (told_citation(citation, ENGLISH), told_citation(citation, CHINESE)) == (citation, told)
+
+
+# What may stay in a warning that is told: names, commands and settings.
+_NAMED = re.compile(r"“[^”]*”|`[^`]*`|\bharbour\b|min_confidence|MEMORY\.md|memory/|memory:[a-z:]+|notes\.paths")
+
+
+def _check_warnings(warnings: Iterable[str]) -> None:
+    """Check that each warning is told as the engine says it, and as a caller over a network reads it."""
+    requests = {name: operation(name).request for name in ("doctor", "revise")}
+    for said in warnings:
+        for stored in (said, for_remote_callers(said, requests), for_remote_callers(said, {})):
+            assert told_warning(stored, ENGLISH) == stored
+            told = told_warning(stored, CHINESE)
+            assert not re.search(r"[a-z]{3}", _NAMED.sub("", told)), told
+
+
+def test_the_warnings_of_recall_and_of_lists_are_told(engine: Engine, clock, tmp_path: Path) -> None:
+    warnings = [
+        *engine.recall("what did the harbour master say?").warnings,
+        *unknown_project(engine, "quay"),
+        *damage_warnings(["a"]),
+        *damage_warnings(["a", "b"]),
+        *engine.search_notes("harbour").warnings,
+        SESSIONS_NOT_READ,
+        *(
+            f"{reason}, so the notes were searched as well."
+            for reason in ("The store could not answer", "Recall found nothing", "Recall is not sure")
+        ),
+    ]
+    engine.remember("The harbour master keeps the ledgers of the quay", key="ledgers")
+    warnings += engine.recall("the harbuor ledgers").warnings
+    warnings += engine.recall("the ledgers of the quay", min_confidence=1.0).warnings
+    engine.remember("The harbour master is called Anna", key="master")
+    warnings += engine.recall("the harbour master", min_confidence=1.0).warnings
+    engine.remember("The gate is open until noon", key="gate", expires="2026-06-01")
+    gone = engine.forget("gate")
+    clock.now += 90 * DAY
+    warnings += operation("undo").call(engine, Undo(gone.id)).warnings
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Where does the grey ferry lie?"}))
+    engine.ingest([talk])
+    warnings += engine.recall("what did I say about the ferry in May 2019?").warnings
+    warnings += engine.recall("what did I say about the ferry in our ninth session?").warnings
+    starts = ("One hit was", "2 hits were", "There is no project", "Nothing is known", "“gate” is believed", "No past")
+    for start in starts:
+        assert any(said.startswith(start) for said in warnings), start
+    _check_warnings(warnings)
+
+
+def test_a_warning_that_is_not_known_stays_as_it_is() -> None:
+    assert told_warning("Something new happened.", CHINESE) == "Something new happened."

@@ -278,8 +278,10 @@ class Guard:
 
 
 def host_name(host: str) -> str:
-    """The name in a header `Host`, without the port."""
-    return host if host.endswith("]") else host.rsplit(":", 1)[0]
+    """The name in a header `Host`, without the port. What is no port stays, so that the whole is nobody's name."""
+    name, colon, port = host.rpartition(":")
+    is_port = not port or (port.isascii() and port.isdecimal())  # RFC 3986, 3.2.3: it may be empty
+    return name if colon and is_port else host
 
 
 def _lasts(scope: MutableMapping[str, Any]) -> bool:

@@ -211,7 +211,7 @@ class _Socket:
         """Learn what the token allows by now. Raises Forbidden, and closes the socket, where it is no longer valid."""
         caller = await self._calls.find_caller(self._credential)
         if caller is None:
-            await self._close(_SIGNED_OUT)
+            await self._close(_SIGNED_OUT, TOKEN_ENDED)
             raise Forbidden(TOKEN_ENDED)
         self._caller = caller
 
@@ -394,11 +394,11 @@ class _Socket:
             )
         return {}  # only a task that ends the block leads here, and there is none
 
-    async def _close(self, code: int) -> None:
+    async def _close(self, code: int, reason: str) -> None:
         with anyio.move_on_after(_PATIENCE_SECONDS) as waiting, suppress(WebSocketDisconnect):
             async with self._sending:
                 if self._web_socket.application_state is WebSocketState.CONNECTED:
-                    await self._web_socket.close(code)
+                    await self._web_socket.close(code, reason)
         if waiting.cancelled_caught and self._answering is not None:
             self._answering.cancel()  # its client reads nothing, and gets no further answer
 

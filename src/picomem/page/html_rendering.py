@@ -21,9 +21,9 @@ from picomem.page.marked_text import marked_pieces
 from picomem.page.message_catalog import LANGUAGES, Say
 from picomem.page.page_view import address_of
 from picomem.page.relative_time import ago, exactly
-from picomem.page.stored_reasons import told_citation, told_reason, told_why, told_word
+from picomem.page.stored_reasons import told_citation, told_reason, told_warning, told_why, told_word
 from picomem.page.svg_marks import columns, icon, score_bar
-from picomem.page.told_errors import told_error
+from picomem.page.told_errors import error_meanings, told_error
 from picomem.text.inert_text import for_prompt, one_line
 
 THEMES = ("system", "light", "dark")
@@ -71,6 +71,7 @@ def _environment() -> Environment:
         "icon": icon,
         "columns": columns,
         "told_error": pass_context(lambda context, code, message: told_error(code, message, context["t"])),
+        "error_meanings": pass_context(lambda context: error_meanings(context["t"])),
         "address_of": lambda path, **fields: address_of(path, {name: [str(value)] for name, value in fields.items()}),
     }
     environment.filters |= {
@@ -80,6 +81,7 @@ def _environment() -> Environment:
         "short_id": _short_id,
         "told_citation": pass_context(lambda context, citation: told_citation(citation, context["t"])),
         "told_reason": pass_context(lambda context, reason: told_reason(reason, context["t"])),
+        "told_warning": pass_context(lambda context, warning: told_warning(warning, context["t"])),
         "told_why": pass_context(lambda context, why: told_why(why, context["t"])),
         "told_word": pass_context(lambda context, word: told_word(word, context["t"])),
     }

@@ -1,4 +1,4 @@
-"""The reasons of changes, and of hits, and citations, in the reader's language.
+"""The reasons of changes, and of hits, citations, and warnings, in the reader's language.
 
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
@@ -16,7 +16,10 @@ from functools import cache
 from picomem.page.message_catalog import Say, catalog
 
 _OF_WORDS = frozenset({"decision", "fields", "origin", "other_origin"})  # places where one of a few words stands
-_REASON, _WHY, _CITATION = "reason.{}", "why.{}", "citation.{}"  # the keys of three families of texts
+# The keys of families of texts.
+_REASON, _WHY, _CITATION, _WARNING, _COMMAND = "reason.{}", "why.{}", "citation.{}", "warning.{}", "remote_command.{}"
+_ADVICE = "warning.ask_operator"  # ends a warning that names a command of the server's machine
+_COMMANDS = ("command", "further_command")  # places of a command, or of the operation that a remote caller is told of
 _BETWEEN = "; "
 _BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -26,7 +29,11 @@ _SHAPES = {  # of what stands in some places: a name is between quotation marks,
     **dict.fromkeys(("key", "same_key", "name"), "[^“”]+"),
     "turn": r"\d+",
     "turns": r"\d+–\d+",
+    **dict.fromkeys(("named", "given"), "`[^`]+`"),
     "day": r"\d{4}-\d\d-\d\d",
+    **dict.fromkeys(_COMMANDS, r"(?:the operation )?`[^`]+`(?: with `[^`]+`)?"),
+    **dict.fromkeys(("lost", "hidden", "known", "stay"), r"[\d,]+"),
+    **dict.fromkeys(("sure", "least"), r"\d+%"),
 }
 _COUNT = re.compile(r"([\d,]+) (.+)")
 
@@ -50,6 +57,15 @@ def told_why(why: str, say: Say) -> str:
 def told_citation(citation: str, say: Say) -> str:
     """Where a hit or a source was said, in the language of `say`; what is not known, such as a path, stays as it is."""
     return _told_alone(citation, say, _CITATION) or citation
+
+
+def told_warning(warning: str, say: Say) -> str:
+    """A warning of a result in the language of `say`; what is not known stays as it is."""
+    advice = " " + catalog("en")[_ADVICE]
+    told = _told_alone(warning.removesuffix(advice), say, _WARNING)
+    if told is None:
+        return warning
+    return f"{told} {say(_ADVICE)}" if warning.endswith(advice) else told
 
 
 def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
@@ -93,6 +109,8 @@ def _told_value(place: str, value: str, say: Say) -> str:
         return say("reasons.between_words").join(_told_count(count, say) for count in value.split(", "))
     if place == "citation":
         return told_citation(value, say)
+    if place in _COMMANDS:
+        return _told_alone(value, say, _COMMAND) or value
     return told_reason(value, say) if place == "reason" else value
 
 

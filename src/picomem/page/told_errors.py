@@ -25,3 +25,10 @@ def told_error(code: str, message: str, say: Say) -> ToldError:
     if told == english:
         return ToldError("", message)
     return ToldError(told, "" if message == english else message)
+
+
+def error_meanings(say: Say) -> dict[str, list[str]]:
+    """What each code means, in English and as told, for the page's scripts; empty where it is told in English."""
+    codes = [key.removeprefix("error_code.") for key in catalog("en") if key.startswith("error_code.")]
+    meanings = {code: [catalog("en")[f"error_code.{code}"], say(f"error_code.{code}")] for code in codes}
+    return {code: [english, told] for code, (english, told) in meanings.items() if told != english}

@@ -86,6 +86,7 @@ export function chatOverSocket() {
   const cancel = form.querySelector("[data-cancel]");
   const state = form.querySelector("[data-state]");
   const problem = form.querySelector("[data-problem]");
+  const meanings = JSON.parse(problem.dataset.meanings); // of errors, by code: in English, and in the reader's language
   const session = form.dataset.chat;
   const end = document.querySelector("#end") ?? form;
   let running = 0;
@@ -96,9 +97,20 @@ export function chatOverSocket() {
     state.textContent = text;
   }
 
-  function tellProblem(text) {
-    problem.textContent = text;
-    problem.hidden = !text;
+  function tellProblem(...said) {
+    problem.replaceChildren(...said);
+    problem.hidden = !said.length;
+  }
+
+  // Tell an error in the reader's language, and in English what exactly went wrong, as the server's own pages do.
+  function tellError(error) {
+    if (error.message === "closed") return tellProblem(state.dataset.lost);
+    const [english, meaning] = meanings[error.code] ?? [];
+    const detail = element("span", "", error.message.replace(HIDDEN, ""));
+    detail.lang = "en";
+    if (!meaning) tellProblem(detail);
+    else if (error.message === english) tellProblem(meaning);
+    else tellProblem(meaning, " ", detail);
   }
 
   async function refresh() {
@@ -127,7 +139,7 @@ export function chatOverSocket() {
     } catch (error) {
       said = error.code === "cancelled" ? state.dataset.cancelled : "";
       if (!said) {
-        tellProblem(error.message === "closed" ? state.dataset.lost : error.message);
+        tellError(error);
         if (!box.value) box.value = text;
       }
     }
@@ -149,7 +161,7 @@ export function chatOverSocket() {
       location.assign(`/chat/${begun.session.id}`);
     } catch (error) {
       setBusy(false);
-      tellProblem(error.message === "closed" ? state.dataset.lost : error.message);
+      tellError(error);
       box.value = text;
     }
   }
@@ -159,7 +171,7 @@ export function chatOverSocket() {
     const text = box.value.trim();
     if (!text || running) return;
     box.value = "";
-    tellProblem("");
+    tellProblem();
     if (session) say(text);
     else begin(text);
   });
