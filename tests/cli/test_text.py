@@ -14,6 +14,7 @@ from picomem.operations.presentation import (
     Text,
     Verbatim,
 )
+from picomem.operations.presentations.wording import row_counts
 
 
 def test_every_part_of_a_presentation_has_its_lines() -> None:
@@ -134,3 +135,10 @@ def test_a_path_stays_whole_and_chinese_is_folded_within_words() -> None:
         "钥匙在保险箱钥匙在保",
         "险箱钥匙在保险箱",
     ]
+
+
+def test_one_row_is_named_in_the_singular() -> None:
+    found = {"memories": 1, "summaries": 1, "sessions": 1, "messages": 2_000, "notes": 0}
+    said = "1 version of a memory, 1 summary, 1 session, 2,000 messages, 0 notes"
+    assert row_counts(found) == said
+    assert row_counts({"memories": 2}) == "2 versions of memories"

@@ -145,6 +145,7 @@ def test_without_a_model_a_sentence_says_how_to_set_one_up(tmp_path: Path) -> No
         page = client.get("/chat").text
         assert "No model is set to talk with; set provider and model in [model] of the settings" in page
         assert "<textarea" not in page
+        assert "没有设置对话模型" in client.get("/chat", headers={"Accept-Language": "zh"}).text
         csrf = form_code_in(page)
         assert client.post("/chat/say", data={"csrf": csrf, "message": "Hello"}).status_code == 400
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from tests.tui.driving import LARGE, SMALL, Person, at_the_terminal
 from textual.widgets import TextArea
@@ -71,6 +74,37 @@ def test_a_memory_opens_to_its_reasons_its_history_and_the_session_it_comes_from
         assert "staging" in person.text and ".jsonl" in person.text
 
     at_the_terminal(demo, story, size)
+
+
+def test_a_list_without_entries_says_what_fills_it(engine: Engine) -> None:
+    engine.remember("The tide table lies in the harbour office", key="tide_table")
+
+    async def story(person: Person) -> None:
+        await person.press("escape", "3")
+        assert "No past session has been read yet" in person.text and "picomem ingest" in person.text
+        assert "picomem remember" not in person.text
+        await person.press("2", "x")
+        assert "There is nothing here · kind: all (t) · believed now (a)" in person.text
+        await person.press("a")
+        assert "tide_table  fact · archived" in person.text
+
+    at_the_terminal(engine, story)
+
+
+def test_where_only_sessions_were_read_the_list_of_memories_says_how_to_store_one(
+    engine: Engine, tmp_path: Path
+) -> None:
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Where does the grey ferry lie?"}))
+    engine.ingest([talk])
+
+    async def story(person: Person) -> None:
+        await person.press("escape", "2")
+        assert "No memory is stored yet" in person.text and "picomem remember TEXT" in person.text
+        await person.press("3")
+        assert "Where does the grey ferry lie?" in person.text
+
+    at_the_terminal(engine, story)
 
 
 def test_an_edit_that_the_gate_refuses_is_a_sentence_and_changes_nothing(stated: Engine) -> None:

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from picomem.operations.presentations.wording import plural
 from picomem.records.kinds import Kind
-from picomem.tui.first_steps import first_steps
+from picomem.tui.first_steps import first_memories
 from picomem.tui.list_entry import memory_entry
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 from picomem.tui.presented_content import styled
@@ -52,9 +52,10 @@ class MemoriesScreen(PagedScreen):
         return f"{plural(count, 'memory', 'memories')}{more} · {self._selection()}"
 
     async def nothing(self) -> Content:
-        if self._kind or self._archived:
+        status = await self.status()
+        if self._kind or self._archived or status.archived:
             return styled(f"There is nothing here · {self._selection()}")
-        return first_steps(await self.status())
+        return first_memories(status)
 
     def _selection(self) -> str:
         """Which memories are listed, and the keys that change it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from picomem.operations.presentations.wording import plural
-from picomem.tui.first_steps import first_steps
+from picomem.tui.first_steps import first_episodes
 from picomem.tui.list_entry import episode_entries
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 
@@ -24,4 +24,4 @@ class TimelineScreen(PagedScreen):
         return f"{plural(count, 'episode')}{more}, the latest first"
 
     async def nothing(self) -> Content:
-        return first_steps(await self.status())
+        return first_episodes(await self.status())

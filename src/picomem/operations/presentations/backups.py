@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.presentations.wording import counts, plural
+from picomem.operations.presentations.wording import counts, plural, row_counts
 
 if TYPE_CHECKING:
     from picomem.operations.backups import BackupResult, RestoreResult
@@ -21,7 +21,7 @@ def backed_up(result: BackupResult) -> Presentation:
 
 
 def restored(result: RestoreResult) -> Presentation:
-    rows = counts(result.checked) or "it is empty"
+    rows = row_counts(result.checked) or "it is empty"
     said = {
         "verified": f"{result.backup} is whole: {rows}.",
         "possible": f"{result.backup} would take the place of {result.store}: {rows}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.presentations.wording import counts, day, plural
+from picomem.operations.presentations.wording import counts, day, plural, row_counts
 
 if TYPE_CHECKING:
     from picomem.memory.store_status import Status
@@ -159,8 +159,7 @@ def _spending(result: Status) -> list[tuple[str, str]]:
 
 
 def checked(result: DoctorResult) -> Presentation:
-    named = {"memories": "versions of memories"}
-    rows = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
+    rows = row_counts(result.checked) or "no rows"
     if not result.findings:
         healthy = Sentence(f"Healthy: the database, {rows}, full text and vectors.")
         return Presentation(blocks=(healthy,), warnings=tuple(result.warnings))

@@ -26,6 +26,16 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def row_counts(values: Mapping[str, int]) -> str:
+    """Numbers of rows by table, in a row: `1 session, 2 messages`. Of memories each version is a row."""
+    named = {"memories": ("version of a memory", "versions of memories")}
+    return ", ".join(plural(count, *named.get(table, (_one(table), table))) for table, count in values.items())
+
+
+def _one(table: str) -> str:
+    return f"{table[:-3]}y" if table.endswith("ies") else table.removesuffix("s")
+
+
 def counts(values: Mapping[str, int] | Iterable[tuple[str, int]], *, number_first: bool = True) -> str:
     """Named numbers in a row: `3 add, 1 refuse`, or `add 3, refuse 1`."""
     pairs = values.items() if isinstance(values, Mapping) else values
