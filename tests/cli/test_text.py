@@ -138,7 +138,7 @@ def test_a_path_stays_whole_and_chinese_is_folded_within_words() -> None:
 
 
 def test_one_row_is_named_in_the_singular() -> None:
-    found = {"memories": 1, "summaries": 1, "sessions": 1, "messages": 2_000, "notes": 0}
+    one_of_most = {"memories": 1, "summaries": 1, "sessions": 1, "messages": 2_000, "notes": 0}
     said = "1 version of a memory, 1 summary, 1 session, 2,000 messages, 0 notes"
-    assert row_counts(found) == said
+    assert row_counts(one_of_most) == said
     assert row_counts({"memories": 2}) == "2 versions of memories"

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cost import cost
 
 from picomem.errors import InvalidInput
 from picomem.ingest.episode_packing import (
@@ -100,13 +100,12 @@ def test_a_text_is_cut_where_a_paragraph_or_a_sentence_ends():
 
 
 def test_a_turn_of_8_million_characters_is_cut_in_linear_time():
-    def seconds(words: int) -> float:
+    def cut_words(words: int) -> None:
         turn = Turn(0, "user", "word " * words, 5, Origin.USER, 0, 1)
-        start = time.process_time()
         assert sum(1 for _ in Packer("h", "s").add(turn)) > words // 300
-        return time.process_time() - start
 
-    assert seconds(1_600_000) < 40 * seconds(160_000)  # it would be a hundredfold if each part cost the whole
+    enough = 40 * cost(lambda: cut_words(160_000))  # it would be a hundredfold if each part cost the whole
+    assert cost(lambda: cut_words(1_600_000), enough) <= enough
 
 
 def test_what_is_kept_of_the_open_piece_holds_no_word_of_it_and_needs_the_stored_one():
