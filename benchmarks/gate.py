@@ -6,7 +6,9 @@
   written.
 - Changes: a person states something, and later what changed it, repeats it, adds to it or stands beside it, mostly in
   other words. Errors are a change after which the old statement stands alone, a repetition that becomes another memory,
-  and a statement that was replaced or doubted, though the later one left it true.
+  and a statement that was replaced or doubted, though the later one left it true. The same again in a store that holds
+  hundreds of other statements: there a change counts as noticed only if it touches the statement that it changes, and
+  each other statement that it replaces, doubts or repeats is an error.
 - Loops: each statement is in the store, as a memory or as part of a session. It is recalled, and an agent offers the
   result of recall, wrapped in several ways; an error is that anything is written.
 
@@ -27,11 +29,12 @@ from benchmarks.statement_pairs import DIFFERENT, TOLD, TOLD_LATER, Told
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass
+from picomem.memory.remember import Remembered
 from picomem.operations.recall_views import AnswerView
 from picomem.operations.table import operation
 from picomem.policy.gate import judge
 from picomem.records.kinds import Decision
-from picomem.records.memory import CONTRADICTS
+from picomem.records.memory import CONTRADICTS, contradicted_ids
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.store.sqlite import SqliteConnector
@@ -57,7 +60,7 @@ class GateReport:
 
 
 def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
-    """Measure all of it; half a minute."""
+    """Measure all of it; a minute."""
     rates: list[Rate] = []
     for name, lines in LINES.items():
         rates.append(_rate("junk let in", name, [_keeps(line) for line in lines.junk]))
@@ -71,6 +74,8 @@ def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
         rates.append(_rate("news lost as a duplicate", "alike but different", trials.lost()))
         progress("changes")
         rates += trials.changes()
+        progress("changes in a crowded store")
+        rates += trials.changes_in_crowd()
         for source in SOURCES:
             for name, wrapped in _WRAPPINGS.items():
                 progress(f"loops: {source}, {name}")
@@ -145,6 +150,25 @@ class _Trials:
             wrong[pair.relation].append(effect in _WRONG_CHANGES[pair.relation][1])
         return [_rate("changes", _WRONG_CHANGES[relation][0], errors) for relation, errors in wrong.items()]
 
+    def changes_in_crowd(self) -> list[Rate]:
+        """The same pairs in a store that holds the older statement of all of them, and other lines worth keeping."""
+        part = "changes in a crowded store"
+        lines = [line.text for name in LINES for line in LINES[name].keep] + [pair.old for pair in TOLD_LATER]
+        with self._opened(self._folder / "crowd.db") as engine:
+            held = [(text, _offered(engine, text)) for text in lines]
+        known = {text: done.memory.id for text, done in held if done is not None and done.memory is not None}
+        wrong: dict[str, list[bool]] = {relation: [] for relation in _WRONG_IN_CROWD}
+        strays: list[bool] = []
+        for pair in TOLD_LATER:
+            if pair.old not in known or pair.relation not in wrong:
+                continue
+            with self._copy("crowd") as engine:
+                touched = _touched(engine, pair.new)
+            wrong[pair.relation].append((known[pair.old] in touched) is not _WRONG_IN_CROWD[pair.relation][1])
+            strays.append(bool(touched - {known[pair.old]}))
+        rates = [_rate(part, _WRONG_IN_CROWD[relation][0], errors) for relation, errors in wrong.items()]
+        return [*rates, _rate(part, "another statement was touched", strays)]
+
     @contextmanager
     def _copy(self, source: str) -> Iterator[Engine]:
         path = self._folder / "copy.db"
@@ -164,6 +188,12 @@ _WRONG_CHANGES = {
     "refine": ("additions that replace or doubt", {"replaced", "doubted"}),
     "independent": ("others that replace, doubt or vanish", {"replaced", "doubted", "repeated"}),
 }
+# For each relation the name of its error, and whether the older statement should be touched.
+_WRONG_IN_CROWD = {
+    "supersede": ("not noticed", True),
+    "duplicate": ("repetitions not recognised", True),
+    "independent": ("others that replace, doubt or vanish", False),
+}
 
 
 def _effect(engine: Engine, old: str, new: str) -> str:
@@ -174,6 +204,23 @@ def _effect(engine: Engine, old: str, new: str) -> str:
     if done.memory is not None and any(name.startswith(CONTRADICTS) for name in done.memory.related):
         return "doubted"
     return {Decision.SUPERSEDE: "replaced", Decision.MERGE: "repeated"}.get(done.decision, "beside")
+
+
+def _offered(engine: Engine, text: str) -> Remembered | None:
+    """What became of a person's statement; None if it was refused."""
+    try:
+        return engine.remember(text)
+    except Refused:
+        return None
+
+
+def _touched(engine: Engine, text: str) -> set[str]:
+    """The ids of the memories that a person's statement replaces, doubts or repeats."""
+    done = _offered(engine, text)
+    if done is None or done.memory is None:
+        return set()
+    changed = {done.memory.id} if done.decision in (Decision.SUPERSEDE, Decision.MERGE) else set()
+    return changed.union(contradicted_ids(done.memory.related))
 
 
 def _writes(engine: Engine, text: str) -> bool:
