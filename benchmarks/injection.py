@@ -8,8 +8,8 @@ Some have an answer there, most have none. Each is given to what the hook runs, 
               a detail that was not; it is counted, and shown by itself too, for it is the hard case
 - tokens      spent on a prompt, on average over all of them
 
-`chosen on` (training/data) shaped the weights and the threshold; `held out` was written by somebody who saw neither, of
-another developer, and is the one to believe. The curve shows both shares for other thresholds.
+`chosen on` (training/data) shaped the weights and the threshold. The three `held out` sets are of three other developers;
+their two writers saw neither. The curve shows both shares for other thresholds.
 """
 
 from __future__ import annotations
@@ -29,8 +29,13 @@ from picomem.settings import HookSettings
 from picomem.text.tokens import count_tokens
 from training.injection_sets import CHOSEN_ON, InjectionStore, Prompt
 
-HELD_OUT = Path(__file__).parent / "data" / "injection" / "held_out.jsonl"
-SETS = {"chosen on": CHOSEN_ON, "held out": HELD_OUT}
+_DATA = Path(__file__).parent / "data" / "injection"
+SETS = {
+    "chosen on": CHOSEN_ON,
+    "held out": _DATA / "held_out.jsonl",
+    "held out 2": _DATA / "held_out_2.jsonl",
+    "held out 3": _DATA / "held_out_3.jsonl",
+}
 _STEPS = 50  # thresholds of the curve
 
 

@@ -9,8 +9,8 @@ from picomem.light_dataclass import dataclass
 
 _WIDTH, _HEIGHT = 420.0, 280.0  # pixels of the plot
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 110.0, 30.0, 56.0
-_COLOURS = ("#0072b2", "#d55e00", "#555555")  # told apart by the colour-blind as well
-_DASHES = ("6 4", "", "2 3")  # and in grey
+_COLOURS = ("#0072b2", "#d55e00", "#555555", "#007a56")  # told apart by the colour-blind as well
+_DASHES = ("6 4", "", "2 3", "9 3 2 3")  # and in grey
 _TICKS = 5
 
 
