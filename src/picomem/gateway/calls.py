@@ -284,8 +284,7 @@ class Calls:
                     f"“{operation.name}” cannot be undone. Send the same with “dry_run”: true first; the answer has a "
                     "confirmation code, and this request runs with it as “confirmation”."
                 )
-            self._check_code(operation, engine, preview, code)
-            request = asks.granted(request)
+            request = asks.granted(request, self._checked_plan(operation, engine, preview, code))
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
@@ -300,7 +299,8 @@ class Calls:
         key = confirmation_key(engine)
         return f"{until}.{hmac.new(key, content.encode(), 'sha256').hexdigest()}"
 
-    def _check_code(self, operation: Operation, engine: Engine, preview: Any, code: str) -> None:
+    def _checked_plan(self, operation: Operation, engine: Engine, preview: Any, code: str) -> Any:
+        """The result of the dry run that a code confirms. Raises Conflict."""
         until = code.partition(".")[0]
         is_number = until.isascii() and until.isdigit() and len(until) <= 16
         planned = operation.call(engine, preview)
@@ -312,6 +312,7 @@ class Calls:
             )
         if int(until) <= engine.now():
             raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
+        return planned
 
 
 def global_permission(permission: str) -> str:
