@@ -278,6 +278,20 @@ def test_a_global_permission_reaches_another_user_once_it_is_granted(served: Ser
     assert served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").status_code == 403
 
 
+def test_an_error_of_each_address_says_who_runs_the_command_that_it_names(served: Served, anns: str) -> None:
+    message = {"role": "user", "content": "Who sails?"}
+    with served.client(anns, Picomem_User="bob") as client:
+        answers = [
+            client.post(_path("memories"), json={}),
+            client.post("/mcp", json={}),
+            client.post("/v1/chat/completions", json={"model": "picobot", "messages": [message]}),
+            client.get("/metrics"),
+        ]
+    for answer in answers:
+        assert answer.status_code == 403, answer.url
+        assert answer.json()["error"]["message"].count("ask its operator") == 1, answer.url
+
+
 @pytest.mark.requirement("X5")
 def test_a_purge_takes_the_code_of_its_dry_run(served: Served) -> None:
     scopes = ("--scope", "memory:purge:user", "--scope", "memory:write:user", "--scope", "memory:read:user")
