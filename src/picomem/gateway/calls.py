@@ -40,6 +40,7 @@ from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import GLOBAL, PURGE, READ_EVERYONE, Caller
 from picomem.records.scope import Scope
+from picomem.records.session import Channel
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
 from picomem.side_tasks import side_tasks
@@ -101,8 +102,11 @@ class RemoteOperation:
         return {**schema, "properties": {**schema["properties"], "confirmation": code}}
 
     def request_schema(self) -> dict[str, Any]:
-        """The schema of what a call takes."""
+        """The schema of what a call over HTTP takes."""
         schema = self.parameters.schema()
+        if self.operation.begins or self.operation.converses:
+            channel = {**schema["properties"]["channel"], "default": Channel.API.value}
+            schema = {**schema, "properties": {**schema["properties"], "channel": channel}}
         if self.operation.confirmation is None:
             return schema
         code = {"type": "string", "description": "the code that the dry run gave"}

@@ -176,7 +176,7 @@ async def _answer(calls: Calls, request: Request) -> Response:
     if kind != "application/json":
         return http_error(415, "not_json", "The body is JSON: send “Content-Type: application/json”.")
     arguments = parsed(await request.body())
-    if operation.converses:
+    if operation.begins or operation.converses:
         arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
         return _EventResponse(calls, request, name, arguments, user)

@@ -123,6 +123,7 @@ class Operation:
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
     - `chat_commands`: what it is called in a conversation with PicoBot
+    - `begins`: it begins a conversation; its request has a `channel`
     - `converses`: it is a turn of a conversation; its request has a `session` and a `channel`
     """
 
@@ -161,6 +162,7 @@ class Operation:
     rpc_method: str = ""
     resource: str = ""
     chat_commands: tuple[ChatCommand, ...] = ()
+    begins: bool = False
     converses: bool = False
 
     def __hash__(self) -> int:

@@ -287,6 +287,7 @@ OPERATIONS = (
         permission="memory:write:session",
         example='picomem begin-session --title "Moving house"',
         creates=True,
+        begins=True,
     ),
     Operation(
         name="rename-session",
