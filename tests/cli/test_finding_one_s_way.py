@@ -123,11 +123,22 @@ def test_completion_is_loaded_for_nothing_else() -> None:
         (["bench", "quality", "--jsn"], "There is no option --jsn; did you mean --json?"),
         (["status", "--zzzzzz"], "There is no option --zzzzzz; `picomem status --help` shows what there is."),
         (["status", "now"], "unrecognized arguments: now; `picomem status --help` shows what there is."),
+        (
+            ["status", "now", "--user", "ann"],
+            "unrecognized arguments: now; `picomem status --help` shows what there is.",
+        ),
     ],
 )
 def test_a_mistyped_option_is_met_with_the_nearest(picomem: Picomem, arguments: list[str], remedy: str) -> None:
     done = picomem(*arguments)
     assert (done.code, done.err) == (2, f"picomem: {remedy}\n")
+
+
+def test_a_hint_at_the_server_names_no_user(picomem: Picomem) -> None:
+    """It does the work of all users, and with `--user` it would read this machine's transcripts for that one."""
+    named = ("--user", "ann", "--db", "store.db")
+    picomem(*named, "remember", "The lock closes at nine")
+    assert "`picomem serve --db store.db`, " in picomem(*named, "jobs").out
 
 
 def test_a_list_says_which_filters_leave_nothing(picomem: Picomem, home: Path) -> None:
@@ -190,7 +201,6 @@ def test_a_hint_acts_on_the_store_and_the_user_that_were_named(picomem: Picomem)
         picomem("memories", "--user=nobody", "--db=my store.db"),
         picomem(*named, "show", "0000"),
         picomem(*named, "memories", "--cursor", "x"),
-        picomem(*named, "jobs"),
         picomem(*named, "forget", "ferry"),
     ]
     hints = [hint for ran in done for hint in commands_in(ran.out + ran.err)]

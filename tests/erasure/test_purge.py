@@ -21,6 +21,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
 from picomem.memory import lease
 from picomem.models.static_embedder import StaticEmbedder
+from picomem.operations.table import operation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
@@ -581,3 +582,19 @@ def test_a_purge_that_takes_longer_than_a_lease_lasts_is_still_said_to_run(
     assert engine.purge(everything=True).finished
     assert running == ["A purge of local is running; examine the store again when it has ended."]
     assert connection_of(engine).execute("SELECT * FROM leases").fetchall() == []
+
+
+def test_a_confirmed_purge_erases_nothing_that_was_not_shown(open_engine) -> None:
+    """Something may be stored after the preview, while a person reads it or a server checks the code of it."""
+    engine, verb = open_engine(), operation("purge")
+    engine.remember("The harbour master lends out oars", key="oars")
+    assert verb.confirmation is not None
+    request = verb.request(everything=True)
+    shown = verb.call(engine, verb.confirmation.preview(request))
+    engine.remember("The ferry to the island leaves at nine", key="ferry")
+    with pytest.raises(Conflict, match="changed since"):
+        verb.call(engine, verb.confirmation.granted(request, shown))
+    assert {memory.key for memory in engine.memories()} == {"oars", "ferry"}
+    shown = verb.call(engine, verb.confirmation.preview(request))
+    assert verb.call(engine, verb.confirmation.granted(request, shown)).counts["memories"] == 2
+    assert engine.memories() == []

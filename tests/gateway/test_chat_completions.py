@@ -328,3 +328,11 @@ def test_a_request_without_a_model_is_refused_and_the_model_has_one_age(chatting
     assert refused.json()["error"]["message"] == "The request names no model; send “model”: “picobot”."
     (listed,) = client.models.list().data
     assert listed.created == client.models.retrieve("picobot").created == 1_793_491_200
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_an_unknown_session_is_refused_with_the_operation_that_lists_them(chatting: Served, is_streamed: bool) -> None:
+    client = client_of(chatting, "nora", Picomem_Session="01a20090")
+    with pytest.raises(openai.NotFoundError) as refused:
+        ask(client, [user("Are you there?")], stream=is_streamed)
+    assert "the operation `sessions` lists them" in refused.value.message

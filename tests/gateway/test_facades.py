@@ -268,6 +268,8 @@ def test_nothing_that_the_user_stated_or_pinned_is_deleted_or_replaced(facades: 
     assert facades.data("read_graph")["entities"] == [ANN]
 
 
+_REPLACE = {"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": "y"}
+_INSERT = {"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}
 _CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("create_entities", {"entities": [ANN]}, "memory:write:user"),
     ("create_relations", {"relations": [OWNS]}, "memory:write:user"),
@@ -282,6 +284,10 @@ _CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("memory", {"command": "create", "path": "/memories/a", "file_text": "x"}, "memory:write:user"),
     ("memory", {"command": "delete", "path": "/memories/a"}, "memory:write:user"),
     ("memory", {"command": "what"}, "memory:write:user"),
+    ("memory", _REPLACE, "memory:write:user"),
+    ("memory", _REPLACE, "memory:read:user"),  # the answer shows lines of the file
+    ("memory", _INSERT, "memory:write:user"),
+    ("memory", _INSERT, "memory:read:user"),
 ]
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,13 +25,16 @@ from picomem.app import operations
 from picomem.clock import DAY
 from picomem.engine.authorization import caller_of, grant, make_sign_in_code, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
-from picomem.errors import FilesMoved, InvalidInput
+from picomem.errors import Conflict, FilesMoved, InvalidInput
+from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import error_value
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, Limits
 from picomem.gateway.http_api import application
 from picomem.gateway.web_server import bound, names_of
+from picomem.light_dataclass import replace
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential
+from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
 from .serving import TIMEOUT, Served, environment, made_token, picomem, serving, token
@@ -274,6 +278,20 @@ def test_a_global_permission_reaches_another_user_once_it_is_granted(served: Ser
     assert served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").status_code == 403
 
 
+def test_an_error_of_each_address_says_who_runs_the_command_that_it_names(served: Served, anns: str) -> None:
+    message = {"role": "user", "content": "Who sails?"}
+    with served.client(anns, Picomem_User="bob") as client:
+        answers = [
+            client.post(_path("memories"), json={}),
+            client.post("/mcp", json={}),
+            client.post("/v1/chat/completions", json={"model": "picobot", "messages": [message]}),
+            client.get("/metrics"),
+        ]
+    for answer in answers:
+        assert answer.status_code == 403, answer.url
+        assert answer.json()["error"]["message"].count("ask its operator") == 1, answer.url
+
+
 @pytest.mark.requirement("X5")
 def test_a_purge_takes_the_code_of_its_dry_run(served: Served) -> None:
     scopes = ("--scope", "memory:purge:user", "--scope", "memory:write:user", "--scope", "memory:read:user")
@@ -318,6 +336,31 @@ def test_a_code_is_for_the_request_that_was_shown_even_where_another_names_the_s
     code = served.post(doras, "purge", {"session": session, "dry_run": True}).json()["confirmation"]
     assert served.post(doras, "purge", {"everything": True, "confirmation": code}).status_code == 409
     assert served.post(doras, "purge", {"session": session, "confirmation": code}).json()["finished"] is True
+
+
+@pytest.mark.requirement("X5")
+def test_a_code_erases_nothing_that_is_stored_while_it_is_checked(engine: Engine) -> None:
+    resources = engine._context.resources
+    runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
+    caller, dry_runs = Caller("finn"), count(1)
+    purge = next(operation for operation in operations() if operation.name == "purge")
+    runtime.engine(caller).remember("The ferry to the island leaves at nine")
+
+    def run(finns: Engine, request: Any) -> Any:
+        result = purge.run(finns, request)
+        if request.dry_run and next(dry_runs) == 2:  # the check of the code
+            finns.remember("The harbour master lends out oars")
+        return result
+
+    calls = Calls(runtime, [replace(purge, run=run)])
+
+    async def purge_with_code() -> None:
+        planned = await calls.call(caller, "purge", {"everything": True, "dry_run": True})
+        await calls.call(caller, "purge", {"everything": True, "confirmation": planned["confirmation"]})
+
+    with pytest.raises(Conflict, match="changed since"):
+        anyio.run(purge_with_code)
+    assert len(runtime.engine(caller).memories()) == 2
 
 
 def test_a_user_who_has_nothing_but_access_can_be_erased(served: Served) -> None:

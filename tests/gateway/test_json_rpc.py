@@ -125,6 +125,21 @@ def test_what_is_wrong_has_the_standards_code_and_the_socket_goes_on(
     talk(served, anns, conversation)
 
 
+def test_a_conversation_that_begins_over_the_network_is_of_that_channel(served: Served, anns: str) -> None:
+    async def begun(client: ClientConnection) -> Any:
+        return [await _asked(client, _request("begin-session", **params)) for params in ({}, {"channel": "api"})]
+
+    over_socket = [answer["result"]["session"]["channel"] for answer in talk(served, anns, begun)]
+    assert over_socket == ["websocket", "api"]
+    assert served.post(anns, "begin-session").json()["session"]["channel"] == "api"
+    assert served.post(anns, "begin-session", {"channel": "tui"}).json()["session"]["channel"] == "tui"
+    with served.client(anns) as client:
+        paths = client.get("/api/v1/openapi.json").json()["paths"]
+    for name in ("begin-session", "chat"):
+        fields = paths[f"/api/v1/{name}"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+        assert fields["channel"]["default"] == "api"
+
+
 def test_a_batch_is_answered_as_one_and_a_notification_not_at_all(served: Served, anns: str) -> None:
     async def conversation(client: ClientConnection) -> None:
         silent = {"jsonrpc": "2.0", "method": "memories"}

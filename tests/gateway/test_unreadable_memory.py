@@ -83,6 +83,23 @@ def test_a_token_that_may_write_or_erase_and_not_read_is_shown_nothing_of_what_i
         assert SECRET not in again.text
 
 
+def test_a_token_that_may_write_conversations_and_not_read_them_finds_none_by_its_channel(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with open_memory(db, user="ann", embedder="none") as memory:
+        log = memory.sessions()
+        log.append(
+            log.named("whatsapp", "main/direct").id, NewMessage(role=Role.USER, content=f"Where is the {SECRET}?")
+        )
+    blind = token(db, "--user", "ann", "--scope", "memory:write:session")
+    seeing = token(db, "--user", "ann", "--scope", "memory:write:session", "--scope", "memory:read:session")
+    named = {"channel": "whatsapp", "channel_id": "main/direct"}
+    with serving(db, "--no-watch") as served:
+        refused = served.post(blind, "begin-session", named)
+        assert (refused.status_code, refused.json()["error"]["permission"]) == (403, "memory:read:session")
+        assert served.post(blind, "begin-session", {"channel": "api"}).status_code == 200
+        assert SECRET in served.post(seeing, "begin-session", named).json()["session"]["title"]
+
+
 def counts(served: Served, shown: str) -> tuple[Any, ...]:
     status = served.post(shown, "status").json()
     page = served.post(shown, "index").json()["page"]

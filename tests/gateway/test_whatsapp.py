@@ -277,6 +277,13 @@ def test_what_is_no_message_is_acknowledged_and_answered_with_nothing(
     assert [said for role, _, said in messages_of(served, "cleo") if role == "user"] == ["My new boat"]
 
 
+def test_a_message_for_a_number_that_is_not_the_accounts_is_named_in_the_log(served: Served, api: WhatsAppApi) -> None:
+    assert post(api.webhook, text("Where is my boat?", "wamid.f0", phone_id="999540352242922")).status_code == 200
+    (line,) = [line for line in served.log.read_text("utf-8").splitlines() if "999540352242922" in line]
+    assert "set phone_number_id of the account to that id" in line
+    assert "boat" not in line
+
+
 def test_an_answer_goes_out_once_whatever_the_api_does(served: Served, api: WhatsAppApi, model: ModelServer) -> None:
     pair(served, api, "dan", phone="351944444444", name="Dan")
     behaviours = [FAILS_AND_ACCEPTS, Behaviour(seconds=2.5), TOO_MANY, FAILS]

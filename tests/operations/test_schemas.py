@@ -46,9 +46,9 @@ def test_the_plain_schema_has_every_field_and_takes_what_the_request_is_as_json(
     assert list(schema["properties"]) == [name for name, _, _ in options(verb.request)]
     assert schema.get("required", []) == [name for name, default, _ in options(verb.request) if default is MISSING]
     assert schema["additionalProperties"] is False
+    values = jsonable(least_request(verb))
     document = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in jsonable(least_request(verb)).items()
+        name: list(values[name]) if isinstance(values[name], tuple) else values[name] for name in schema["properties"]
     }
     Validator(schema).validate(document)
     assert PlainParameters(verb).request(document) == least_request(verb)

@@ -94,6 +94,11 @@ def statuses_in(payload: Mapping[str, Any], phone_number_id: str) -> list[SendSt
     return statuses
 
 
+def other_numbers(payload: Mapping[str, Any], phone_number_id: str) -> list[str]:
+    """The ids of the phone numbers in a webhook that are not the account's."""
+    return sorted({number for number, _ in _values_by_number(payload)} - {phone_number_id})
+
+
 def messages_in(
     payload: Mapping[str, Any], settings: WhatsAppSettings, names: Sequence[str], now: Micros
 ) -> list[Incoming]:
@@ -229,13 +234,18 @@ class WhatsAppAccount:
 
 def _values(payload: Mapping[str, Any], phone_number_id: str) -> list[Mapping[str, Any]]:
     """Return the events on our phone number."""
-    values = []
+    return [value for number, value in _values_by_number(payload) if number == phone_number_id]
+
+
+def _values_by_number(payload: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the events of all phone numbers, each with the id of its number."""
+    values: list[tuple[str, Mapping[str, Any]]] = []
     for entry in _objects(payload.get("entry")):
         for change in _objects(entry.get("changes")):
             value = change.get("value")
             metadata = value.get("metadata") if isinstance(value, dict) else None
-            if isinstance(metadata, dict) and str(metadata.get("phone_number_id")) == phone_number_id:
-                values.append(value)
+            if isinstance(value, dict) and isinstance(metadata, dict):
+                values.append((str(metadata.get("phone_number_id")), value))
     return values
 
 

@@ -38,7 +38,10 @@ class CommandHints:
 
     def _command(self, hint: re.Match[str]) -> str:
         command = hint[1]
-        given = [self.user if " --user" not in command else "", self.db if " --db" not in command else ""]
+        if command.endswith(" --help"):
+            return hint[0]
+        names_user = " --user" in command or command.partition(" ")[0] == "serve"  # it serves every user
+        given = ["" if names_user else self.user, "" if " --db" in command else self.db]
         return f"`{' '.join(filter(None, ['picomem', command, *given]))}`"
 
     def _block(self, block: Block) -> Block:

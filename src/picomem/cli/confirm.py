@@ -25,6 +25,6 @@ def confirmed(engine: Engine, operation: Operation, request: Any, *, as_json: bo
         return None
     print(confirmation.question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return confirmation.granted(request)
+        return confirmation.granted(request, preview)
     print(f"{confirmation.declined}.", file=sys.stderr)
     return None

@@ -68,7 +68,7 @@ def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> 
         if (chat.ask(confirmation.question) or "").lower() not in ("y", "yes"):
             print(f"{confirmation.declined}.", file=sys.stderr)
             return
-        request = confirmation.granted(request)
+        request = confirmation.granted(request, preview)
     try:
         result = operation.call(chat.engine, request)
     except NotFound as error:

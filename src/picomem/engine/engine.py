@@ -638,14 +638,16 @@ class Engine:
         older_than: int | None = None,
         everything: bool = False,
         wait_seconds: float = 30.0,
+        permits: Callable[[Planned], bool] | None = None,
     ) -> Purged:
         """Erase for good: a session (its id, or the beginning of it), what is older than so many days, or everything of
         this user; with all that was made of it, and no trace left in the files; see erasure/purge.py.
 
         It waits for others who use the file, so long at most; what is still to be done then is said, and done by the
-        next call, without a choice or with one. Raises InvalidInput for no choice or two, and NotFound.
+        next call, without a choice or with one. `permits` is asked in the transaction that erases. Raises InvalidInput
+        for no choice or two, NotFound, and Conflict for a plan that is not permitted.
         """
-        return self._eraser().purge(session, older_than, everything, wait_seconds)
+        return self._eraser().purge(session, older_than, everything, wait_seconds, permits)
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact what is stored already, with the rules of today, and leave no trace of it in the files.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
-from picomem.errors import NotFound, StoreError
+from picomem.errors import Conflict, NotFound, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from picomem.erasure.byte_scan import Finder
@@ -41,14 +41,21 @@ class Eraser:
             chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
             return planned(tx, self._context.scope, holdings, chosen)
 
-    def purge(self, session: str, older_than: int | None, everything: bool, wait_seconds: float) -> Purged:
+    def purge(
+        self,
+        session: str,
+        older_than: int | None,
+        everything: bool,
+        wait_seconds: float,
+        permits: Callable[[Planned], bool] | None = None,
+    ) -> Purged:
         """Do what `Engine.purge` says."""
         import logging
 
         from picomem.erasure.purge import Purged
 
         lease = self._lease()
-        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, lease))
+        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, permits, lease))
         if not is_begun:
             return Purged(counts={}, change_id="", scan=None)
         if erased is not None:
@@ -61,12 +68,17 @@ class Eraser:
         return self._without_traces(erased, wait_seconds, lease)
 
     def _erase(
-        self, session: str, older_than: int | None, everything: bool, lease: Lease
+        self,
+        session: str,
+        older_than: int | None,
+        everything: bool,
+        permits: Callable[[Planned], bool] | None,
+        lease: Lease,
     ) -> tuple[bool, Erased | None]:
         """The transaction of a purge: whether there are traces to remove, and what this run erased."""
         from picomem.erasure.inventory import choice, load_inventory
         from picomem.erasure.plan import Choice, plan
-        from picomem.erasure.purge import erase
+        from picomem.erasure.purge import erase, planned
         from picomem.store import tombstones, user_entries
         from picomem.store.connector import EVERYONE
 
@@ -83,6 +95,8 @@ class Eraser:
                 if not is_begun:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
+            if permits is not None and not permits(planned(tx, self._context.scope, holdings, chosen)):
+                raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             made = plan(holdings, chosen)
             for name in user_entries.HANDED_OUT:
                 user_entries.remove(tx, self._context.scope, name)

@@ -40,6 +40,7 @@ from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import GLOBAL, PURGE, READ_EVERYONE, Caller
 from picomem.records.scope import Scope
+from picomem.records.session import Channel
 from picomem.runtime import Runtime
 from picomem.sessions.channel_users import named_by_channel
 from picomem.side_tasks import side_tasks
@@ -101,8 +102,11 @@ class RemoteOperation:
         return {**schema, "properties": {**schema["properties"], "confirmation": code}}
 
     def request_schema(self) -> dict[str, Any]:
-        """The schema of what a call takes."""
+        """The schema of what a call over HTTP takes."""
         schema = self.parameters.schema()
+        if self.operation.begins or self.operation.converses:
+            channel = {**schema["properties"]["channel"], "default": Channel.API.value}
+            schema = {**schema, "properties": {**schema["properties"], "channel": channel}}
         if self.operation.confirmation is None:
             return schema
         code = {"type": "string", "description": "the code that the dry run gave"}
@@ -211,8 +215,13 @@ class Calls:
                     return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
-            error.args = (for_remote_callers(remote_sentence(error), self.requests),)
+            self.explained(error)
             raise
+
+    def explained(self, error: PicomemError) -> PicomemError:
+        """The error, with a sentence that a caller over a network can follow."""
+        error.args = (for_remote_callers(remote_sentence(error), self.requests),)
+        return error
 
     async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:
         """The user whom a caller names, who may be named by an id that a channel gives. Raises Forbidden for a caller
@@ -284,8 +293,7 @@ class Calls:
                     f"“{operation.name}” cannot be undone. Send the same with “dry_run”: true first; the answer has a "
                     "confirmation code, and this request runs with it as “confirmation”."
                 )
-            self._check_code(operation, engine, preview, code)
-            request = asks.granted(request)
+            request = asks.granted(request, self._checked_plan(operation, engine, preview, code))
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
@@ -300,7 +308,8 @@ class Calls:
         key = confirmation_key(engine)
         return f"{until}.{hmac.new(key, content.encode(), 'sha256').hexdigest()}"
 
-    def _check_code(self, operation: Operation, engine: Engine, preview: Any, code: str) -> None:
+    def _checked_plan(self, operation: Operation, engine: Engine, preview: Any, code: str) -> Any:
+        """The result of the dry run that a code confirms. Raises Conflict."""
         until = code.partition(".")[0]
         is_number = until.isascii() and until.isdigit() and len(until) <= 16
         planned = operation.call(engine, preview)
@@ -312,6 +321,7 @@ class Calls:
             )
         if int(until) <= engine.now():
             raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
+        return planned
 
 
 def global_permission(permission: str) -> str:

@@ -171,7 +171,7 @@ class _Answer(Response):
                 async with self._calls.while_valid(self._caller, self._credential):
                     result = await self._turn(writer)
             except PicomemError as error:
-                await writer.send(error)
+                await writer.send(self._calls.explained(error))
             else:
                 await writer.send(result)
 

@@ -31,6 +31,7 @@ _PROPERTIES: dict[str, dict[str, Any]] = {
     "old_path": text_schema("rename: the file or folder"),
     "new_path": text_schema("rename: what it is to be called"),
 }
+_SHOWING = ("str_replace", "insert")  # commands that change a file, and answer with lines or numbers of lines of it
 _OPTIONAL = [name for name in _PROPERTIES if name != "command"]
 
 
@@ -41,11 +42,14 @@ def claude_memory_tools() -> list[FacadeTool]:
         "task, and write down what you would need to go on with it later."
     )
     takes = object_schema(*_OPTIONAL, **_PROPERTIES)
-    return [FacadeTool("memory", "Memory", description, takes, None, _permission, _run, destructive=True)]
+    return [FacadeTool("memory", "Memory", description, takes, None, _permissions, _run, destructive=True)]
 
 
-def _permission(given: Mapping[str, Any]) -> str:
-    return READING if given.get("command") == "view" else WRITING
+def _permissions(given: Mapping[str, Any]) -> tuple[str, ...]:
+    command = given.get("command")
+    if command == "view":
+        return (READING,)
+    return (WRITING, READING) if command in _SHOWING else (WRITING,)
 
 
 def _run(engine: Engine, given: Mapping[str, Any], origin_of: OriginOf) -> FacadeReply:

@@ -53,7 +53,7 @@ Handler = Callable[[Engine, Mapping[str, Any], OriginOf], FacadeReply]
 
 @dataclass(frozen=True, slots=True)
 class FacadeTool:
-    """One tool. `permission` is what a call with these arguments needs; `handle` does it for arguments that fit.
+    """One tool. `permissions` are what a call with these arguments needs; `handle` does it for arguments that fit.
     `ask` says who can run the commands that an error names."""
 
     name: str
@@ -61,7 +61,7 @@ class FacadeTool:
     description: str
     takes: JsonSchema
     gives: JsonSchema | None
-    permission: Callable[[Mapping[str, Any]], str]
+    permissions: Callable[[Mapping[str, Any]], tuple[str, ...]]
     handle: Handler
     destructive: bool = False
     idempotent: bool = False
@@ -95,10 +95,11 @@ class FacadeTool:
         """Do it: the answer, or the sentence of the error."""
         arguments = {name: value for name, value in arguments.items() if value is not None}
         try:
-            permission = self.permission(arguments)
-            engine.caller.require(permission, self.name)
+            permissions = self.permissions(arguments)
+            for permission in permissions:
+                engine.caller.require(permission, self.name)
             check_arguments(self.name, self.takes, arguments)
-            stores = permission == WRITING
+            stores = WRITING in permissions
             origins = _Origins(quotes, engine, arguments if stores else {})
             reply = self.handle(engine, arguments, origins)
         except PicomemError as error:

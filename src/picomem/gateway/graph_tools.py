@@ -128,7 +128,7 @@ def graph_tools() -> list[FacadeTool]:
 
 
 def _writing(name: str, description: str, takes: dict[str, Any], gives: dict[str, Any], run: Any) -> FacadeTool:
-    return FacadeTool(name, _title(name), description, takes, gives, lambda _: WRITING, run)
+    return FacadeTool(name, _title(name), description, takes, gives, lambda _: (WRITING,), run)
 
 
 def _deleting(
@@ -139,7 +139,7 @@ def _deleting(
         return FacadeReply(message, {"success": True, "message": message})
 
     return FacadeTool(
-        name, _title(name), description, takes, _SUCCESS, lambda _: WRITING, run, destructive=True, idempotent=True
+        name, _title(name), description, takes, _SUCCESS, lambda _: (WRITING,), run, destructive=True, idempotent=True
     )
 
 
@@ -153,7 +153,7 @@ def _reading(
         return FacadeReply(_json(data), data, (damaged,) if graph.damaged else ())
 
     return FacadeTool(
-        name, _title(name), description, takes, _GRAPH, lambda _: READING, run, read_only=True, idempotent=True
+        name, _title(name), description, takes, _GRAPH, lambda _: (READING,), run, read_only=True, idempotent=True
     )
 
 

@@ -128,6 +128,10 @@ def application(
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
     rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
 
+    async def on_error(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, PicomemError)
+        return operation_error(calls.explained(error))
+
     async def on_http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if wants_page(request.headers):
@@ -149,7 +153,7 @@ def application(
         routes=[*of_programs, WebSocketRoute(SOCKET, rpc.serve), *pages.routes()],
         lifespan=lifespan,
         exception_handlers={
-            PicomemError: _on_error,
+            PicomemError: on_error,
             ClientDisconnect: _on_disconnect,
             HTTPException: on_http_error,
             Exception: on_fault,
@@ -172,7 +176,7 @@ async def _answer(calls: Calls, request: Request) -> Response:
     if kind != "application/json":
         return http_error(415, "not_json", "The body is JSON: send “Content-Type: application/json”.")
     arguments = parsed(await request.body())
-    if operation.converses:
+    if operation.begins or operation.converses:
         arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
         return _EventResponse(calls, request, name, arguments, user)
@@ -257,11 +261,6 @@ def _event(kind: str, value: Any) -> ServerSentEvent:
 def _look(runtime: Runtime) -> None:
     """Raise StoreError where the store cannot be read."""
     last_change(runtime.engine())
-
-
-async def _on_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, PicomemError)
-    return operation_error(error)
 
 
 async def _on_disconnect(_request: Request, _error: Exception) -> Response:

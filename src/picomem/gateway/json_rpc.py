@@ -345,6 +345,8 @@ class _Socket:
         if not isinstance(user, str):
             raise InvalidInput("user is another user's id, a text.")
         operation = self._calls.named(name).operation
+        if operation.begins:
+            arguments = {"channel": Channel.WEBSOCKET.value, **arguments}
         if not (operation.long or operation.events):
             return await self._calls.call(self._caller, name, arguments, user=user)
         if operation.converses and not arguments.get("session"):

@@ -10,6 +10,7 @@ addresses PicoBot.
 from __future__ import annotations
 
 import hmac
+import logging
 import time
 from collections import deque
 
@@ -24,6 +25,7 @@ from picomem.channels.whatsapp import (
     is_signature,
     is_signed,
     messages_in,
+    other_numbers,
     settings_of_accounts,
     statuses_in,
 )
@@ -36,6 +38,7 @@ from picomem.records.caller import OWN_DATA, Caller
 from picomem.records.channel_message import DIRECTORY, OtherWords
 from picomem.runtime import Runtime
 from picomem.settings import WhatsAppSettings
+from picomem.text.inert_text import one_line
 
 UNKNOWN = "I do not know you yet. Ask the owner of this PicoBot to accept you, and then write again."
 _THREADS = 4
@@ -43,6 +46,9 @@ _MOST_GROUPS = 1_000
 _MOST_WORDS = 20  # of others, before a message
 _WORDS_SECONDS = 3_600.0
 _LONGEST_WORDS = 1_000  # characters
+_LONGEST_NUMBER = 40
+
+_log = logging.getLogger("picomem")
 
 
 class WhatsAppWebhook:
@@ -81,6 +87,13 @@ class WhatsAppWebhook:
                 "The signature is not that of the app; set whatsapp.app_secret to the secret of the app that sends."
             )
         payload = parsed(body)
+        for number in other_numbers(payload, settings.phone_number_id):
+            _log.warning(
+                "picomem: what came to /channels/whatsapp/%s for the phone number id %s was left out: set "
+                "phone_number_id of the account to that id, or let Meta send it to the account of that number.",
+                settings.account,
+                one_line(number, _LONGEST_NUMBER),
+            )
         now = self._runtime.engine().now()
         messages = messages_in(payload, settings, self._names, now)
         statuses = statuses_in(payload, settings.phone_number_id)

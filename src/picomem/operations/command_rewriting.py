@@ -41,7 +41,8 @@ def for_agents(text: str, tools: Mapping[str, str], *, ask: str = ASK_PERSON) ->
 
 def for_remote_callers(text: str, offered: Mapping[str, type], *, ask: str = ASK_OPERATOR) -> str:
     """A sentence for a caller over a network: commands that the server offers are named as its operations; `ask` says
-    who can run any other. `offered` are the requests of the operations by name."""
+    who can run any other. `offered` are the requests of the operations by name. A sentence that was rewritten before
+    stays the same."""
 
     def operation(match: re.Match[str]) -> str:
         name, rest = match.groups()
@@ -55,7 +56,7 @@ def for_remote_callers(text: str, offered: Mapping[str, type], *, ask: str = ASK
     if "`picomem " not in text and "--" not in text:
         return text
     told = _OPTION.sub(lambda match: _field(match, offered), _COMMAND.sub(operation, text))
-    return f"{told} {ask}" if ask and _COMMAND.search(told) else told
+    return f"{told} {ask}" if not told.endswith(ask) and _COMMAND.search(told) else told
 
 
 def result_for_remote_callers(result: Any, offered: Mapping[str, type]) -> Any:

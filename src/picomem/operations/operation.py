@@ -30,19 +30,21 @@ class Confirmation:
 
     `is_needed(request)` says whether to ask. `preview(request)` makes the request that shows what would happen, and
     `is_empty(result)` says that its result leaves nothing to ask about. `answer` is the field of the request that says
-    yes; remote callers do not have it, since they confirm with a code. After a no, the surface says `declined`.
+    yes; remote callers do not have it, since they confirm with a code. `shown` is the field that gets the preview, so
+    that the operation does nothing else. After a no, the surface says `declined`.
     """
 
     is_needed: Callable[[Any], bool]
     preview: Callable[[Any], Any]
     is_empty: Callable[[Any], bool]
     answer: str
+    shown: str
     question: str
     declined: str
 
-    def granted(self, request: Any) -> Any:
-        """The request after a yes."""
-        return replace(request, **{self.answer: True})
+    def granted(self, request: Any, preview: Any) -> Any:
+        """The request after a yes to a preview."""
+        return replace(request, **{self.answer: True, self.shown: preview})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Operation:
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
     - `chat_commands`: what it is called in a conversation with PicoBot
+    - `begins`: it begins a conversation; its request has a `channel`
     - `converses`: it is a turn of a conversation; its request has a `session` and a `channel`
     """
 
@@ -159,6 +162,7 @@ class Operation:
     rpc_method: str = ""
     resource: str = ""
     chat_commands: tuple[ChatCommand, ...] = ()
+    begins: bool = False
     converses: bool = False
 
     def __hash__(self) -> int:
@@ -332,9 +336,11 @@ def given_filters(request: object, names: Iterable[str]) -> list[str]:
 
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
-    """The fields of a request: name, default (MISSING where required), metadata."""
+    """The fields of a request that `option` made: name, default (MISSING where required), metadata."""
     declared = []
     for named in fields(request):
+        if not named.metadata:
+            continue
         default = named.default if named.default_factory is MISSING else ()
         declared.append((named.name, default, dict(named.metadata)))
     return declared

@@ -28,6 +28,7 @@ class PurgeRequest:
     dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
     wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
+    shown: PurgeResult | None = field(default=None)  # the dry run to which somebody said yes; nothing else is erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +95,16 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
         return _planned(plan, reads_sessions=engine.caller.may(READ_SESSIONS))
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
+    reads_sessions = engine.caller.may(READ_SESSIONS)
     return _purged(
         engine.purge(
             session=request.session,
             older_than=request.older_than,
             everything=request.everything,
             wait_seconds=request.wait,
+            permits=lambda plan: request.shown in (None, _planned(plan, reads_sessions=reads_sessions)),
         ),
-        reads_sessions=engine.caller.may(READ_SESSIONS),
+        reads_sessions=reads_sessions,
     )
 
 
@@ -182,6 +185,7 @@ OPERATIONS = (
             preview=lambda request: replace(request, dry_run=True),
             is_empty=lambda planned: not planned.counts,
             answer="yes",
+            shown="shown",
             question="Confirm purge? (y/n) ",
             declined="Nothing was purged",
         ),

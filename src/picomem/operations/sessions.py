@@ -11,6 +11,7 @@ from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, give
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.recall_views import iso_or_none
+from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
 from picomem.sessions.channel_users import user_of_session
 
@@ -161,6 +162,7 @@ def begin_session(engine: Engine, request: BeginSessionRequest) -> SessionResult
     """
     log = engine.sessions()
     if request.channel_id:
+        engine.caller.require(READ_SESSIONS, "begin-session with a channel_id")  # a known one shows its title
         session = log.named(request.channel, request.channel_id)
         session = log.rename(session.id, request.title) if request.title and not session.title else session
     else:
@@ -285,6 +287,7 @@ OPERATIONS = (
         permission="memory:write:session",
         example='picomem begin-session --title "Moving house"',
         creates=True,
+        begins=True,
     ),
     Operation(
         name="rename-session",

@@ -73,7 +73,7 @@ async def run_command(screen: BaseScreen, line: str, session: str) -> CommandRes
             screen.note(f"{confirmation.declined}.")
             return None
         screen.note("Working …")
-        request = confirmation.granted(request)
+        request = confirmation.granted(request, preview)
     try:
         result = await screen.runner.run(operation, request)
     except NotFound as error:
