@@ -147,6 +147,29 @@ def test_tags_are_taken_away_by_emptying_their_field(pages: Served) -> None:
         assert "#coast" not in client.get("/memory/lighthouse").text
 
 
+def test_saving_one_field_leaves_the_others_as_they_are(pages: Served) -> None:
+    """A line break in the reason why it matters, and a comma in a tag, are no concern of a form that changes neither."""
+    context, tags = "The skipper said so.\nThe harbour master agreed.", ("red, green", "lamps")
+    with open_memory(pages.db, user="kai", embedder="none") as memory:
+        memory.remember("The mole has two lamps", key="lamps", context=context, tags=tags)
+    with signed_in(pages.url, pages.db, user="kai") as page:
+        page.goto("/memory/lamps?edit=1")
+        page.get_by_label("Priority").select_option("high")
+        page.get_by_role("button", name="Save a new version").click()
+        expect(page.locator(".toast")).to_contain_text("Saved: lamps")
+    with open_memory(pages.db, user="kai", embedder="none") as memory:
+        (stored,) = memory.memories()
+    assert (stored.context, tuple(stored.tags), memory_view(stored, 0).priority) == (context, tags, "high")
+
+
+def test_tags_are_typed_with_the_commas_of_any_script(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    engine.remember("The mole has two lamps", key="lamps")
+    (stored,) = engine.memories()
+    typed = {"tags": ["备份，夜班、灯, lamps"]}
+    assert revision(memory_view(stored, engine.now()), typed, "")["tags"] == ["备份", "夜班", "灯", "lamps"]
+
+
 def test_a_memory_says_what_it_may_contradict_and_when_it_was_handed_out(pages: Served) -> None:
     with open_memory(pages.db, user="flo", embedder="none") as memory:
         older = memory.remember("Lunch is at noon", key="lunch_old").memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ _MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a qua
 _MOST_HANDOUTS = 5
 _MOST_OPENED = 3  # sources of which the messages are shown
 _CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
+_COMMA = re.compile("[,，、]")
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
 
@@ -75,9 +77,10 @@ def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str)
     for name in ("content", "context", "kind", "priority"):
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
-    tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
-    if "tags" in typed and tags != memory.tags:
-        arguments["tags"] = tags or [""]  # an empty one takes all away
+    if "tags" in typed and typed["tags"] != _typed(memory, "tags").strip():  # a tag may hold a comma itself
+        tags = [tag for part in _COMMA.split(typed["tags"]) if (tag := part.strip())]
+        if tags != memory.tags:
+            arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
     if "expires_at" in typed and typed["expires_at"] != expires:
         arguments["expires_at"] = typed["expires_at"] or "never"
