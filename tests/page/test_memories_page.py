@@ -259,6 +259,64 @@ def test_a_live_update_takes_nothing_from_what_a_person_opens(pages: Served) -> 
         expect(page.locator("#detail h1")).to_have_text("tea")
 
 
+def test_the_pane_shows_the_memory_as_it_is_now(pages: Served) -> None:
+    """Whether it changed by a key on its row, by the note that takes this back, or elsewhere."""
+    fill_examples(pages.db, "hal")
+    with signed_in(pages.url, pages.db, user="hal") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        row.get_by_role("link", name="tea", exact=True).click()
+        pane = page.locator("#detail")
+        expect(pane.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        row.press("p")
+        expect(pane.get_by_role("button", name="Unpin")).to_be_visible()
+        expect(row).to_have_class(re.compile("is-open"))
+        page.locator(".toast").get_by_role("button", name="Undo").click()
+        expect(pane.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        with open_memory(pages.db, user="hal", embedder="none") as memory:
+            memory.revise("tea", "Prefers white tea in the morning")
+        expect(pane.locator(".memory-text")).to_have_text("Prefers white tea in the morning")
+        row.press("x")
+        expect(pane.get_by_text("This is not believed any more")).to_be_visible()
+
+
+def test_a_live_update_takes_no_edit_from_the_pane(pages: Served) -> None:
+    fill_examples(pages.db, "ida")
+    with signed_in(pages.url, pages.db, user="ida") as page:
+        page.goto("/memories?kind=preference")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.get_by_role("link", name="Edit").click()
+        text = page.locator("#detail").get_by_label("What it says")
+        text.fill("half a sentence")
+        with open_memory(pages.db, user="ida", embedder="none") as memory:
+            memory.revise("tea", "Prefers white tea in the morning")
+        expect(page.locator("#list")).to_contain_text("white tea")
+        expect(text).to_have_value("half a sentence")
+
+
+def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
+    fill_examples(pages.db, "jon")
+    with signed_in(pages.url, pages.db, user="jon") as page:
+        page.goto("/memories")
+        press = page.keyboard.press
+        press("j")
+        rows, pane = page.locator("tr[data-item]"), page.locator("#detail")
+        press("Enter")
+        expect(pane.locator("#memory")).to_be_focused()
+        press("p")
+        expect(page.locator(".toast")).to_contain_text("Unpinned: lint_first")  # its importance keeps it the first
+        expect(pane.locator(":focus")).to_have_count(1)
+        press("j")
+        expect(rows.nth(1)).to_be_focused()
+        press("e")
+        expect(pane.get_by_label("What it says")).to_be_focused()
+        press("Escape")
+        press("Escape")
+        expect(pane).to_be_hidden()
+        expect(rows.nth(1)).to_be_focused()
+
+
 def test_pages_of_the_list_lead_on(pages: Served) -> None:
     with open_memory(pages.db, user="fay", embedder="none") as memory:
         for number in range(53):

@@ -12,7 +12,8 @@ function items() {
 function move(step) {
   const all = items();
   if (!all.length) return;
-  const place = all.indexOf(document.activeElement.closest?.("[data-item]"));
+  const open = document.activeElement.matches("body, #detail, #detail *") && document.querySelector("#content .is-open");
+  const place = all.indexOf(open || document.activeElement.closest?.("[data-item]"));
   const next = all[Math.min(all.length - 1, Math.max(0, place < 0 ? 0 : place + step))];
   next.focus();
   next.scrollIntoView({ block: "nearest" });

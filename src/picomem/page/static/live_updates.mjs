@@ -1,19 +1,22 @@
 // Two windows see each other's changes: the server says that memory changed, and the regions of the page that are marked
-// `data-live` are loaded again, unless something in them is being edited.
+// `data-live` and the pane are loaded again, unless something in them is being edited.
+import { refreshPane } from "./detail_pane.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
 const SIGNED_OUT = 4401; // why the server closes a socket
 
 async function refresh() {
-  const regions = [...document.querySelectorAll("[data-live][id]")];
+  const regions = [...document.querySelectorAll("#content [data-live][id]")];
   const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
-  if (!free.length) return;
   try {
-    const fresh = await loaded(location.href, "live update");
-    const place = document.activeElement?.closest?.("[data-item]")?.id;
-    if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
-    if (place) document.getElementById(place)?.focus();
+    if (free.length) {
+      const fresh = await loaded(location.href, "live update");
+      const place = document.activeElement?.closest?.("#content [data-item]")?.id;
+      if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
+      if (place) document.getElementById(place)?.focus();
+    }
+    await refreshPane();
   } catch {
     // the next change, or a reload, tries again
   }

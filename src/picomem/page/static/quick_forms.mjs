@@ -1,4 +1,5 @@
 // Forms that change something in a moment: sent without leaving the page, whose regions are then as the server has them.
+import { fillPane, refreshPane } from "./detail_pane.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 import { hideToastInTime } from "./toast.mjs";
 
@@ -39,7 +40,8 @@ async function send(form, submitter) {
     return;
   }
   if (pane) {
-    pane.replaceChildren(...fresh.querySelector("#content").childNodes);
+    if (response.redirected) pane.dataset.address = new URL(response.url).pathname;
+    fillPane(fresh);
     const whole = await loaded(location.href);
     if (whole) replaceRegions(whole, ["#content"]);
   } else if (new URL(response.url).pathname === location.pathname || !response.redirected) {
@@ -50,6 +52,7 @@ async function send(form, submitter) {
     if (whole) replaceRegions(whole, ["#content"]);
   }
   restore(before);
+  await refreshPane();
 }
 
 export function sendQuickly() {

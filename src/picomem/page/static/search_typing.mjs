@@ -1,4 +1,5 @@
 // Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry.
+import { markOpen } from "./detail_pane.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const WAIT = 120; // milliseconds after the last key
@@ -24,6 +25,7 @@ export function searchWhileTyping() {
       const items = () => [...document.querySelectorAll("#results [data-item]")];
       const place = items().indexOf(document.activeElement?.closest?.("#results [data-item]"));
       replaceRegions(fresh, ["#results"]);
+      markOpen();
       if (place >= 0) items()[Math.min(place, items().length - 1)]?.focus(); // a late answer takes no focus away
       // Screen readers are told how many there are, and not every word of every result.
       const account = document.querySelector("#results .account p, #results .empty-note");
