@@ -1,6 +1,6 @@
 // Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry.
 import { markOpen } from "./detail_pane.mjs";
-import { loaded, replaceRegions } from "./regions.mjs";
+import { loaded, replaceRegions, showRefusal } from "./regions.mjs";
 
 const WAIT = 120; // milliseconds after the last key
 
@@ -24,11 +24,11 @@ export function searchWhileTyping() {
       if (!fresh) return;
       const items = () => [...document.querySelectorAll("#results [data-item]")];
       const place = items().indexOf(document.activeElement?.closest?.("#results [data-item]"));
-      replaceRegions(fresh, ["#results"]);
+      if (!showRefusal(fresh, "#results")) replaceRegions(fresh, ["#results"]);
       markOpen();
       if (place >= 0) items()[Math.min(place, items().length - 1)]?.focus(); // a late answer takes no focus away
       // Screen readers are told how many there are, and not every word of every result.
-      const account = document.querySelector("#results .account p, #results .empty-note");
+      const account = document.querySelector("#results .account p, #results .empty-note, #results > .warning");
       document.querySelector("#search-said").textContent = account?.textContent.replace(/\s+/g, " ").trim() ?? "";
       document.title = fresh.title;
       history[isFirst ? "pushState" : "replaceState"](null, "", address);
