@@ -295,6 +295,22 @@ def test_a_live_update_takes_no_edit_from_the_pane(pages: Served) -> None:
         expect(text).to_have_value("half a sentence")
 
 
+def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
+    fill_examples(pages.db, "leo")
+    with signed_in(pages.url, pages.db, user="leo") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        for key in ("tea", "queue_store"):
+            page.get_by_label(f"Choose {key}").check()
+        with open_memory(pages.db, user="leo", embedder="none") as memory:
+            memory.remember("The ferry leaves at six", key="ferry")
+        expect(page.locator("#list tr[data-item]")).to_have_count(7)
+        expect(page.locator("#list input[name=id]:checked")).to_have_count(2)
+        page.locator(".bulk").get_by_role("button", name="Archive").click()
+        expect(page.locator(".toast")).to_contain_text("Archived: 2 memories")
+        expect(page.locator("#list tr[data-item]")).to_have_count(5)
+
+
 def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
     fill_examples(pages.db, "jon")
     with signed_in(pages.url, pages.db, user="jon") as page:

@@ -6,6 +6,20 @@ import { loaded, replaceRegions } from "./regions.mjs";
 const LONGEST_WAIT = 30_000;
 const SIGNED_OUT = 4401; // why the server closes a socket
 
+// What a person has chosen or opened in the regions.
+function chosen() {
+  const boxes = [...document.querySelectorAll("#content [data-live] input[name=id]:checked")].map((box) => box.value);
+  const opened = [...document.querySelectorAll("#content [data-live] details[open]")];
+  return { boxes, opened: opened.map((details) => details.closest("[id]").id) };
+}
+
+function chooseAgain({ boxes, opened }) {
+  for (const box of document.querySelectorAll("#content [data-live] input[name=id]")) {
+    if (boxes.includes(box.value)) box.checked = true;
+  }
+  for (const id of opened) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
+}
+
 async function refresh() {
   const regions = [...document.querySelectorAll("#content [data-live][id]")];
   const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
@@ -13,7 +27,9 @@ async function refresh() {
     if (free.length) {
       const fresh = await loaded(location.href, "live update");
       const place = document.activeElement?.closest?.("#content [data-item]")?.id;
+      const before = chosen();
       if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
+      chooseAgain(before);
       if (place) document.getElementById(place)?.focus();
     }
     await refreshPane();
