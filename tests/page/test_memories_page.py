@@ -311,6 +311,17 @@ def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
         expect(page.locator("#list tr[data-item]")).to_have_count(5)
 
 
+def test_an_undo_of_many_says_how_many(pages: Served) -> None:
+    fill_examples(pages.db, "max")
+    with signed_in_client(pages, user="max") as client:
+        listed = client.get("/memories").text
+        fields = {"csrf": form_code_in(listed), "back": "/memories"}
+        client.post("/memories/archive", data={**fields, "id": re.findall(r'name="id" value="([^"]+)"', listed)[:5]})
+        run = re.findall(r'name="change" value="([^"]+)"', client.get("/memories").text)[-1]
+        client.post("/undo", data={**fields, "change": run})
+        assert "Undone: 5 memories" in client.get("/memories").text
+
+
 def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
     fill_examples(pages.db, "jon")
     with signed_in(pages.url, pages.db, user="jon") as page:
