@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 from tests.gateway.serving import Served
 
-from .serving_pages import READ_ONLY, browsing, code_for, sign_in, signed_in
+from .serving_pages import READ_ONLY, browsing, code_for, sign_in, signed_in, signed_in_client
 
 
 def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:
@@ -67,6 +67,13 @@ def test_a_filter_that_cannot_be_read_takes_the_place_of_the_results(pages: Serv
         expect(page.locator("#search-said")).to_contain_text("cannot be read as a time")
         believed.fill("")
         expect(page.locator("#results .hit")).not_to_have_count(0)
+
+
+def test_what_was_said_last_is_cited_without_a_mark_before_it(pages: Served) -> None:
+    with signed_in_client(pages) as client:
+        cited = re.findall(r'<p class="quiet small">([^<]*)<a data-opens href="/episode/', client.get("/").text)
+    assert cited
+    assert not any(cited)
 
 
 def test_without_scripts_the_search_is_a_form(pages: Served) -> None:
