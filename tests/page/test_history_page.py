@@ -51,6 +51,15 @@ def test_a_run_stays_open_when_something_else_changes(pages: Served) -> None:
         expect(page.locator("details.run[open]")).to_have_count(1)
 
 
+def test_an_empty_history_begins_where_its_heading_does(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, user="empty") as page:
+        page.goto("/history")
+        left = (
+            "node => { const all = new Range(); all.selectNodeContents(node); return all.getBoundingClientRect().left }"
+        )
+        assert page.locator(".empty-note").evaluate(left) == page.locator("h1").evaluate(left)
+
+
 @pytest.mark.requirement("X3", "O16")
 def test_a_change_is_undone_from_history_and_so_is_the_undo(pages: Served) -> None:
     fill(pages, "undoing")
