@@ -211,6 +211,21 @@ def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:
         assert client.get("/memory/nothing").status_code == 404
 
 
+def test_an_edit_of_what_was_archived_meanwhile_is_kept(pages: Served) -> None:
+    fill_examples(pages.db, "nik")
+    with signed_in_client(pages, user="nik") as client:
+        shown = client.get("/memory/tea?edit=1").text
+        version = re.findall(r'name="version" value="(\d+)"', shown)[0]
+        fields = {"csrf": form_code_in(shown), "version": version, "content": "Prefers coffee", "back": "/memories"}
+        path = re.findall(r'action="(/memory/[^/]+)/revise"', shown)[0]
+        assert client.post(f"{path}/archive", data=fields).status_code == 303
+        late = client.post(f"{path}/revise", data=fields)
+        assert late.status_code == 409
+        assert "It was archived since you opened it" in late.text
+        assert "Prefers coffee</textarea>" in late.text
+        assert "<textarea" not in client.get(f"{path}?edit=1").text
+
+
 def test_a_session_that_reads_sees_no_controls_and_can_send_no_form(pages: Served) -> None:
     with signed_in_client(pages, READ_ONLY) as client:
         for path in ("/memories", "/memory/tea", "/memory/tea?edit=1"):

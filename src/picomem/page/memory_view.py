@@ -26,6 +26,7 @@ _MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a qua
 _MOST_HANDOUTS = 5
 _MOST_OPENED = 3  # sources of which the messages are shown
 _CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
+_ARCHIVED = "It was archived since you opened it. Copy what you typed, restore it, and edit it again."
 _COMMA = re.compile("[,，、]")
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
@@ -61,10 +62,12 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
     versions, _ = await _versions(asked)
     memory = versions[-1]
     try:
+        if not memory.current:
+            raise Conflict(_ARCHIVED)
         if asked.sent("version") != str(memory.version):
             raise Conflict(_CHANGED)
         done = await asked.call("revise", revision(memory, asked.form, asked.sent("reason")))
-    except (Conflict, InvalidInput, Refused) as error:
+    except (Conflict, InvalidInput, NotFound, Refused) as error:
         typed = {name: asked.sent(name) for name in (*FIELDS, "reason")}
         return await _page(asked, typed=typed, error=error)
     return Redirect(to=own_path(asked.sent("back")), notice="notice.revised", about=memory.key, run=done["change_id"])
@@ -114,7 +117,7 @@ async def _page(
         "problem": str(error) if error else "",
         "problem_status": error.status if error else 0,
         "problem_code": error.code if error else "",
-        "is_editing": asked.asked("edit") == "1" or error is not None,
+        "is_editing": (asked.asked("edit") == "1" and memory.current) or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],
         "priorities": [priority.value for priority in Priority],
