@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Dialog, Route, expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
@@ -224,6 +224,42 @@ def test_an_edit_of_what_was_archived_meanwhile_is_kept(pages: Served) -> None:
         assert "It was archived since you opened it" in late.text
         assert "Prefers coffee</textarea>" in late.text
         assert "<textarea" not in client.get(f"{path}?edit=1").text
+
+
+def test_typed_text_is_not_left_without_a_question(pages: Served) -> None:
+    fill_examples(pages.db, "ole")
+    with signed_in(pages.url, pages.db, user="ole") as page:
+        page.goto("/memories")
+        asked: list[str] = []
+        answers = ["dismiss", "dismiss", "accept", "dismiss"]
+
+        def answer(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            getattr(dialog, answers[len(asked) - 1])()
+
+        page.on("dialog", answer)
+        pane = page.locator("#detail")
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        row.press("e")
+        text = pane.get_by_label("What it says")
+        text.press_sequentially("half a sentence")
+        page.get_by_role("link", name="queue_store", exact=True).click()
+        expect(text).to_have_value(re.compile("half a sentence"))
+        text.press("Escape")
+        page.keyboard.press("Escape")
+        expect(text).to_have_value(re.compile("half a sentence"))
+        page.get_by_role("link", name="queue_store", exact=True).click()
+        expect(pane.locator("h1")).to_have_text("queue_store")
+        pane.get_by_role("link", name="Edit").click()
+        text.press_sequentially("half a sentence")
+        pane.get_by_role("link", name="Cancel").click()
+        expect(text).to_have_count(0)
+        page.goto("/memory/tea?edit=1")
+        text = page.get_by_label("What it says")
+        text.press_sequentially("half a sentence")
+        page.get_by_role("link", name="Timeline").click()
+        expect(text).to_have_value(re.compile("half a sentence"))
+        assert asked == ["confirm", "confirm", "confirm", "beforeunload"]
 
 
 def test_a_session_that_reads_sees_no_controls_and_can_send_no_form(pages: Served) -> None:

@@ -1,6 +1,7 @@
 // On a wide window a link to one memory opens beside the list; on a narrow one it is a page. `data-opens="here"` is a link
 // of the memory's own page to itself.
 import { loaded } from "./regions.mjs";
+import { mayLeave } from "./unsaved_text.mjs";
 
 const wide = matchMedia("(min-width: 1100px)");
 const pane = document.querySelector("#detail");
@@ -49,6 +50,7 @@ export function openInPane() {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (pane.contains(link) !== (link.dataset.opens === "here")) return;
     event.preventDefault();
+    if (!mayLeave(pane)) return;
     try {
       const fresh = await loaded(link.href);
       if (!fresh) return;
@@ -66,7 +68,7 @@ export function openInPane() {
 }
 
 export function closePane() {
-  if (!pane || pane.hidden) return false;
+  if (pane.hidden || !mayLeave(pane)) return false;
   pane.hidden = true;
   pane.replaceChildren();
   delete pane.dataset.address;

@@ -58,7 +58,7 @@ export function followChanges() {
     });
     socket.addEventListener("close", (event) => {
       // The next page is the one to sign in, or that of another session. What is being typed can still be copied.
-      if (event.code === SIGNED_OUT && !document.querySelector("main form.edit, main textarea:focus")) location.reload();
+      if (event.code === SIGNED_OUT && !document.querySelector("form.edit, main textarea:focus")) location.reload();
       wasClosed = true;
       delete document.body.dataset.live;
       note.hidden = isLeaving;

@@ -9,6 +9,7 @@ import { sendQuickly } from "./quick_forms.mjs";
 import { searchWhileTyping } from "./search_typing.mjs";
 import { signInByLink } from "./sign_in.mjs";
 import { hideToastInTime } from "./toast.mjs";
+import { askBeforeLeaving } from "./unsaved_text.mjs";
 
 document.documentElement.classList.add("scripted");
 signInByLink();
@@ -17,6 +18,7 @@ hideToastInTime();
 if (document.querySelector("#search")) {
   searchWhileTyping();
   answerPromptWhileTyping();
+  askBeforeLeaving();
   openInPane();
   sendQuickly();
   listenToKeys();
