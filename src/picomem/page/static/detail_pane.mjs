@@ -19,6 +19,11 @@ export function markOpen() {
   }
 }
 
+// Bring the passage of an episode into view, below some of what was said before it.
+export function showPassage(root) {
+  root.querySelector("#passage")?.scrollIntoView({ block: "start" });
+}
+
 function takeFocus() {
   (pane.querySelector("[autofocus]") ?? pane.querySelector("[data-item]") ?? pane).focus({ preventScroll: true });
 }
@@ -61,6 +66,7 @@ export function openInPane() {
       pane.scrollTop = 0;
       markOpen();
       takeFocus();
+      showPassage(pane);
     } catch {
       location.assign(link.href);
     }

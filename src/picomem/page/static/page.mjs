@@ -1,7 +1,7 @@
 // What scripts add to pages that work without them. Each part is a module of its own.
 import { chatOverSocket } from "./chat.mjs";
 import { copyOnClick } from "./copying.mjs";
-import { openInPane } from "./detail_pane.mjs";
+import { openInPane, showPassage } from "./detail_pane.mjs";
 import { listenToKeys } from "./keys.mjs";
 import { followChanges } from "./live_updates.mjs";
 import { answerPromptWhileTyping } from "./prompt_typing.mjs";
@@ -18,6 +18,7 @@ hideToastInTime();
 if (document.querySelector("#search")) {
   searchWhileTyping();
   answerPromptWhileTyping();
+  showPassage(document.querySelector("#content"));
   askBeforeLeaving();
   openInPane();
   sendQuickly();
