@@ -362,6 +362,21 @@ def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
         expect(page.locator("#list tr[data-item]")).to_have_count(5)
 
 
+def test_escape_or_a_click_elsewhere_closes_the_settings(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/memories")
+        settings, menu = page.get_by_label("Settings"), page.locator(".menu-box")
+        settings.click()
+        expect(menu).to_be_visible()
+        page.get_by_label("Language").focus()
+        page.keyboard.press("Escape")
+        expect(menu).to_be_hidden()
+        expect(settings).to_be_focused()
+        settings.click()
+        page.get_by_role("heading", name="Memories").click()
+        expect(menu).to_be_hidden()
+
+
 def test_an_undo_of_many_says_how_many(pages: Served) -> None:
     fill_examples(pages.db, "max")
     with signed_in_client(pages, user="max") as client:
