@@ -17,6 +17,7 @@ from picomem.operations.table import operation
 from picomem.page.memory_view import revision
 
 from .serving_pages import (
+    PHONE,
     READ_ONLY,
     browsing,
     code_for,
@@ -360,6 +361,55 @@ def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
         page.locator(".bulk").get_by_role("button", name="Archive").click()
         expect(page.locator(".toast")).to_contain_text("Archived: 2 memories")
         expect(page.locator("#list tr[data-item]")).to_have_count(5)
+
+
+def test_a_live_update_moves_neither_the_page_nor_the_focus(pages: Served) -> None:
+    with open_memory(pages.db, user="pia", embedder="none") as memory:
+        for number in range(30):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in(pages.url, pages.db, user="pia") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.locator("tr[data-item]").first.focus()
+        row = page.locator("tr[data-item]").nth(25)
+        row.scroll_into_view_if_needed()
+        row = page.locator(f"[id='{row.get_attribute('id')}']")
+        before = row.bounding_box()
+        with open_memory(pages.db, user="pia", embedder="none") as memory:
+            memory.remember("The ferry leaves at six", key="ferry", importance=0.9)
+        expect(page.locator("tr[data-item]")).to_have_count(31)
+        expect(page.locator("tr[data-item]").nth(1)).to_be_focused()
+        after = row.bounding_box()
+        assert before
+        assert after
+        assert abs(after["y"] - before["y"]) < 1
+        page.goto("/search?q=which+boat+does+mooring+7+hold&weak=1")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        expect(page.locator(".hit").nth(1)).to_be_focused()
+        with open_memory(pages.db, user="pia", embedder="none") as memory:
+            memory.remember("Mooring 7 holds no boat on Sundays, says the harbour master", key="sundays")
+        expect(page.locator("#results")).to_contain_text("no boat on Sundays")
+        expect(page.locator(".hit").nth(1)).to_be_focused()
+
+
+def test_a_row_that_a_click_moves_does_not_take_the_page_along(pages: Served) -> None:
+    with open_memory(pages.db, user="quin", embedder="none") as memory:
+        memory.remember("The ferry leaves at six", key="ferry", pinned=True, importance=0.1)
+        for number in range(30):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in(pages.url, pages.db, user="quin", viewport=PHONE) as page:
+        page.goto("/memories")
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="ferry", exact=True))
+        row.get_by_role("button", name="Unpin").click()
+        expect(page.locator(".toast")).to_contain_text("Unpinned: ferry")
+        expect(page.locator("tr[data-item]").first).not_to_contain_text("ferry")
+        assert page.evaluate("scrollY") == 0
+        note = page.locator(".toast").bounding_box()
+        assert note
+        assert note["height"] < 60  # one line, though the window is narrow
 
 
 def test_escape_or_a_click_elsewhere_closes_the_settings(pages: Served) -> None:

@@ -1,6 +1,7 @@
 // Two windows see each other's changes: the server says that memory changed, and the regions of the page that are marked
 // `data-live` and the pane are loaded again, unless something in them is being edited.
 import { refreshPane } from "./detail_pane.mjs";
+import { keepFocus, keepView, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
@@ -26,11 +27,12 @@ async function refresh() {
   try {
     if (free.length) {
       const fresh = await loaded(location.href, "live update");
-      const place = document.activeElement?.closest?.("#content [data-item]")?.id;
-      const before = chosen();
+      const before = place();
+      const choices = chosen();
       if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
-      chooseAgain(before);
-      if (place) document.getElementById(place)?.focus();
+      chooseAgain(choices);
+      keepView(before);
+      keepFocus(before, false);
     }
     await refreshPane();
   } catch {
