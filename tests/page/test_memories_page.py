@@ -412,6 +412,18 @@ def test_a_row_that_a_click_moves_does_not_take_the_page_along(pages: Served) ->
         assert note["height"] < 60  # one line, though the window is narrow
 
 
+def test_a_window_that_becomes_narrow_beside_a_pane_has_all_controls(pages: Served) -> None:
+    """As when a tablet is turned."""
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/memories")
+        page.get_by_role("link", name="tea", exact=True).click()
+        expect(page.locator("#detail h1")).to_be_visible()
+        page.set_viewport_size({"width": 820, "height": 1180})
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        expect(row.get_by_role("button", name="Archive")).to_be_visible()
+        expect(row.locator(".cell-kind")).to_be_visible()
+
+
 def test_escape_or_a_click_elsewhere_closes_the_settings(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
         page.goto("/memories")
