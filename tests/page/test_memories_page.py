@@ -424,6 +424,23 @@ def test_a_window_that_becomes_narrow_beside_a_pane_has_all_controls(pages: Serv
         expect(row.locator(".cell-kind")).to_be_visible()
 
 
+def test_the_note_stays_while_a_person_is_at_it(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.clock.install()
+        page.goto("/memories")
+        page.locator("tr[data-item]").first.press("p")
+        note = page.locator(".toast")
+        undo = note.get_by_role("button", name="Undo")
+        undo.focus()
+        page.clock.run_for(15_000)
+        expect(undo).to_be_focused()
+        undo.press("Enter")
+        expect(note).to_contain_text("Undone: ")
+        page.locator("#q").focus()
+        page.clock.run_for(25_000)
+        expect(note).to_have_count(0)
+
+
 def test_escape_or_a_click_elsewhere_closes_the_settings(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
         page.goto("/memories")
