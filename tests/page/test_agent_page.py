@@ -116,6 +116,17 @@ def test_the_answer_follows_while_a_person_types(billing: Served) -> None:
         expect(page.locator("pre.block")).to_have_count(0)
 
 
+def test_the_texts_of_the_index_page_begin_in_one_column(billing: Served) -> None:
+    with open_memory(billing.db, user="wide", embedder="none") as memory:
+        memory.remember("The queue moved", key="q")
+        memory.remember("The queue moved to a table of the database because jobs got lost " * 3, key="w" * 60)
+    with signed_in(billing.url, billing.db, user="wide", viewport=PHONE) as page:
+        page.goto("/agent")
+        texts = page.locator(".index-entry .plain > span:last-child")
+        assert texts.count() == 2
+        assert len({texts.nth(number).bounding_box()["x"] for number in range(2)}) == 1  # type: ignore[index]
+
+
 def test_an_empty_memory_says_how_to_begin(billing: Served) -> None:
     with signed_in_client(billing, user="empty") as client:
         assert "Nothing is remembered here yet" in client.get("/agent").text

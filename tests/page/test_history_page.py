@@ -35,6 +35,31 @@ def undo(client: httpx2.Client, change: str) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/history")
 
 
+def test_a_run_stays_open_when_something_else_changes(pages: Served) -> None:
+    with open_memory(pages.db, user="reading", embedder="none") as memory:
+        for number in range(3):
+            run(memory, "remember", content=f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+        run(memory, "bulk-edit", action="archive", names=[f"mooring_{number}" for number in range(3)])
+    with signed_in(pages.url, pages.db, user="reading") as page:
+        page.goto("/history")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.locator("details.run summary").click()
+        with open_memory(pages.db, user="reading", embedder="none") as memory:
+            run(memory, "remember", content="The ferry leaves at six", key="ferry")
+        expect(page.locator("#history > ol > li")).to_have_count(5)
+        expect(page.get_by_role("link", name="mooring_1", exact=True).first).to_be_visible()
+        expect(page.locator("details.run[open]")).to_have_count(1)
+
+
+def test_an_empty_history_begins_where_its_heading_does(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, user="empty") as page:
+        page.goto("/history")
+        left = (
+            "node => { const all = new Range(); all.selectNodeContents(node); return all.getBoundingClientRect().left }"
+        )
+        assert page.locator(".empty-note").evaluate(left) == page.locator("h1").evaluate(left)
+
+
 @pytest.mark.requirement("X3", "O16")
 def test_a_change_is_undone_from_history_and_so_is_the_undo(pages: Served) -> None:
     fill(pages, "undoing")

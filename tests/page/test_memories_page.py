@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Dialog, Route, expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
@@ -17,6 +17,7 @@ from picomem.operations.table import operation
 from picomem.page.memory_view import revision
 
 from .serving_pages import (
+    PHONE,
     READ_ONLY,
     browsing,
     code_for,
@@ -147,6 +148,29 @@ def test_tags_are_taken_away_by_emptying_their_field(pages: Served) -> None:
         assert "#coast" not in client.get("/memory/lighthouse").text
 
 
+def test_saving_one_field_leaves_the_others_as_they_are(pages: Served) -> None:
+    """A line break in the reason why it matters, and a comma in a tag, are no concern of a form that changes neither."""
+    context, tags = "The skipper said so.\nThe harbour master agreed.", ("red, green", "lamps")
+    with open_memory(pages.db, user="kai", embedder="none") as memory:
+        memory.remember("The mole has two lamps", key="lamps", context=context, tags=tags)
+    with signed_in(pages.url, pages.db, user="kai") as page:
+        page.goto("/memory/lamps?edit=1")
+        page.get_by_label("Priority").select_option("high")
+        page.get_by_role("button", name="Save a new version").click()
+        expect(page.locator(".toast")).to_contain_text("Saved: lamps")
+    with open_memory(pages.db, user="kai", embedder="none") as memory:
+        (stored,) = memory.memories()
+    assert (stored.context, tuple(stored.tags), memory_view(stored, 0).priority) == (context, tags, "high")
+
+
+def test_tags_are_typed_with_the_commas_of_any_script(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    engine.remember("The mole has two lamps", key="lamps")
+    (stored,) = engine.memories()
+    typed = {"tags": ["备份，夜班、灯, lamps"]}
+    assert revision(memory_view(stored, engine.now()), typed, "")["tags"] == ["备份", "夜班", "灯", "lamps"]
+
+
 def test_a_memory_says_what_it_may_contradict_and_when_it_was_handed_out(pages: Served) -> None:
     with open_memory(pages.db, user="flo", embedder="none") as memory:
         older = memory.remember("Lunch is at noon", key="lunch_old").memory
@@ -186,6 +210,57 @@ def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:
         assert client.post(f"{path}/revise", data=fields).status_code == 303
         assert client.post("/memory/nothing/archive", data=fields).status_code == 404
         assert client.get("/memory/nothing").status_code == 404
+
+
+def test_an_edit_of_what_was_archived_meanwhile_is_kept(pages: Served) -> None:
+    fill_examples(pages.db, "nik")
+    with signed_in_client(pages, user="nik") as client:
+        shown = client.get("/memory/tea?edit=1").text
+        version = re.findall(r'name="version" value="(\d+)"', shown)[0]
+        fields = {"csrf": form_code_in(shown), "version": version, "content": "Prefers coffee", "back": "/memories"}
+        path = re.findall(r'action="(/memory/[^/]+)/revise"', shown)[0]
+        assert client.post(f"{path}/archive", data=fields).status_code == 303
+        late = client.post(f"{path}/revise", data=fields)
+        assert late.status_code == 409
+        assert "It was archived since you opened it" in late.text
+        assert "Prefers coffee</textarea>" in late.text
+        assert "<textarea" not in client.get(f"{path}?edit=1").text
+
+
+def test_typed_text_is_not_left_without_a_question(pages: Served) -> None:
+    fill_examples(pages.db, "ole")
+    with signed_in(pages.url, pages.db, user="ole") as page:
+        page.goto("/memories")
+        asked: list[str] = []
+        answers = ["dismiss", "dismiss", "accept", "dismiss"]
+
+        def answer(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            getattr(dialog, answers[len(asked) - 1])()
+
+        page.on("dialog", answer)
+        pane = page.locator("#detail")
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        row.press("e")
+        text = pane.get_by_label("What it says")
+        text.press_sequentially("half a sentence")
+        page.get_by_role("link", name="queue_store", exact=True).click()
+        expect(text).to_have_value(re.compile("half a sentence"))
+        text.press("Escape")
+        page.keyboard.press("Escape")
+        expect(text).to_have_value(re.compile("half a sentence"))
+        page.get_by_role("link", name="queue_store", exact=True).click()
+        expect(pane.locator("h1")).to_have_text("queue_store")
+        pane.get_by_role("link", name="Edit").click()
+        text.press_sequentially("half a sentence")
+        pane.get_by_role("link", name="Cancel").click()
+        expect(text).to_have_count(0)
+        page.goto("/memory/tea?edit=1")
+        text = page.get_by_label("What it says")
+        text.press_sequentially("half a sentence")
+        page.get_by_role("link", name="Timeline").click()
+        expect(text).to_have_value(re.compile("half a sentence"))
+        assert asked == ["confirm", "confirm", "confirm", "beforeunload"]
 
 
 def test_a_session_that_reads_sees_no_controls_and_can_send_no_form(pages: Served) -> None:
@@ -234,6 +309,184 @@ def test_a_live_update_takes_nothing_from_what_a_person_opens(pages: Served) -> 
         for route in waiting:
             route.continue_()
         expect(page.locator("#detail h1")).to_have_text("tea")
+
+
+def test_the_pane_shows_the_memory_as_it_is_now(pages: Served) -> None:
+    """Whether it changed by a key on its row, by the note that takes this back, or elsewhere."""
+    fill_examples(pages.db, "hal")
+    with signed_in(pages.url, pages.db, user="hal") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        row.get_by_role("link", name="tea", exact=True).click()
+        pane = page.locator("#detail")
+        expect(pane.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        row.press("p")
+        expect(pane.get_by_role("button", name="Unpin")).to_be_visible()
+        expect(row).to_have_class(re.compile("is-open"))
+        page.locator(".toast").get_by_role("button", name="Undo").click()
+        expect(pane.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        with open_memory(pages.db, user="hal", embedder="none") as memory:
+            memory.revise("tea", "Prefers white tea in the morning")
+        expect(pane.locator(".memory-text")).to_have_text("Prefers white tea in the morning")
+        row.press("x")
+        expect(pane.get_by_text("This is not believed any more")).to_be_visible()
+
+
+def test_a_live_update_takes_no_edit_from_the_pane(pages: Served) -> None:
+    fill_examples(pages.db, "ida")
+    with signed_in(pages.url, pages.db, user="ida") as page:
+        page.goto("/memories?kind=preference")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.get_by_role("link", name="Edit").click()
+        text = page.locator("#detail").get_by_label("What it says")
+        text.fill("half a sentence")
+        with open_memory(pages.db, user="ida", embedder="none") as memory:
+            memory.revise("tea", "Prefers white tea in the morning")
+        expect(page.locator("#list")).to_contain_text("white tea")
+        expect(text).to_have_value("half a sentence")
+
+
+def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
+    fill_examples(pages.db, "leo")
+    with signed_in(pages.url, pages.db, user="leo") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        for key in ("tea", "queue_store"):
+            page.get_by_label(f"Choose {key}").check()
+        with open_memory(pages.db, user="leo", embedder="none") as memory:
+            memory.remember("The ferry leaves at six", key="ferry")
+        expect(page.locator("#list tr[data-item]")).to_have_count(7)
+        expect(page.locator("#list input[name=id]:checked")).to_have_count(2)
+        page.locator(".bulk").get_by_role("button", name="Archive").click()
+        expect(page.locator(".toast")).to_contain_text("Archived: 2 memories")
+        expect(page.locator("#list tr[data-item]")).to_have_count(5)
+
+
+def test_a_live_update_moves_neither_the_page_nor_the_focus(pages: Served) -> None:
+    with open_memory(pages.db, user="pia", embedder="none") as memory:
+        for number in range(30):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in(pages.url, pages.db, user="pia") as page:
+        page.goto("/memories")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.locator("tr[data-item]").first.focus()
+        row = page.locator("tr[data-item]").nth(25)
+        row.scroll_into_view_if_needed()
+        row = page.locator(f"[id='{row.get_attribute('id')}']")
+        before = row.bounding_box()
+        with open_memory(pages.db, user="pia", embedder="none") as memory:
+            memory.remember("The ferry leaves at six", key="ferry", importance=0.9)
+        expect(page.locator("tr[data-item]")).to_have_count(31)
+        expect(page.locator("tr[data-item]").nth(1)).to_be_focused()
+        after = row.bounding_box()
+        assert before
+        assert after
+        assert abs(after["y"] - before["y"]) < 1
+        page.goto("/search?q=which+boat+does+mooring+7+hold&weak=1")
+        expect(page.locator("body[data-live]")).to_be_attached()
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        expect(page.locator(".hit").nth(1)).to_be_focused()
+        with open_memory(pages.db, user="pia", embedder="none") as memory:
+            memory.remember("Mooring 7 holds no boat on Sundays, says the harbour master", key="sundays")
+        expect(page.locator("#results")).to_contain_text("no boat on Sundays")
+        expect(page.locator(".hit").nth(1)).to_be_focused()
+
+
+def test_a_row_that_a_click_moves_does_not_take_the_page_along(pages: Served) -> None:
+    with open_memory(pages.db, user="quin", embedder="none") as memory:
+        memory.remember("The ferry leaves at six", key="ferry", pinned=True, importance=0.1)
+        for number in range(30):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in(pages.url, pages.db, user="quin", viewport=PHONE) as page:
+        page.goto("/memories")
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="ferry", exact=True))
+        row.get_by_role("button", name="Unpin").click()
+        expect(page.locator(".toast")).to_contain_text("Unpinned: ferry")
+        expect(page.locator("tr[data-item]").first).not_to_contain_text("ferry")
+        assert page.evaluate("scrollY") == 0
+        note = page.locator(".toast").bounding_box()
+        assert note
+        assert note["height"] < 60  # one line, though the window is narrow
+
+
+def test_a_window_that_becomes_narrow_beside_a_pane_has_all_controls(pages: Served) -> None:
+    """As when a tablet is turned."""
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/memories")
+        page.get_by_role("link", name="tea", exact=True).click()
+        expect(page.locator("#detail h1")).to_be_visible()
+        page.set_viewport_size({"width": 820, "height": 1180})
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="tea", exact=True))
+        expect(row.get_by_role("button", name="Archive")).to_be_visible()
+        expect(row.locator(".cell-kind")).to_be_visible()
+
+
+def test_the_note_stays_while_a_person_is_at_it(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.clock.install()
+        page.goto("/memories")
+        page.locator("tr[data-item]").first.press("p")
+        note = page.locator(".toast")
+        undo = note.get_by_role("button", name="Undo")
+        undo.focus()
+        page.clock.run_for(15_000)
+        expect(undo).to_be_focused()
+        undo.press("Enter")
+        expect(note).to_contain_text("Undone: ")
+        page.locator("#q").focus()
+        page.clock.run_for(25_000)
+        expect(note).to_have_count(0)
+
+
+def test_escape_or_a_click_elsewhere_closes_the_settings(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/memories")
+        settings, menu = page.get_by_label("Settings"), page.locator(".menu-box")
+        settings.click()
+        expect(menu).to_be_visible()
+        page.get_by_label("Language").focus()
+        page.keyboard.press("Escape")
+        expect(menu).to_be_hidden()
+        expect(settings).to_be_focused()
+        settings.click()
+        page.get_by_role("heading", name="Memories").click()
+        expect(menu).to_be_hidden()
+
+
+def test_an_undo_of_many_says_how_many(pages: Served) -> None:
+    fill_examples(pages.db, "max")
+    with signed_in_client(pages, user="max") as client:
+        listed = client.get("/memories").text
+        fields = {"csrf": form_code_in(listed), "back": "/memories"}
+        client.post("/memories/archive", data={**fields, "id": re.findall(r'name="id" value="([^"]+)"', listed)[:5]})
+        run = re.findall(r'name="change" value="([^"]+)"', client.get("/memories").text)[-1]
+        client.post("/undo", data={**fields, "change": run})
+        assert "Undone: 5 memories" in client.get("/memories").text
+
+
+def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
+    fill_examples(pages.db, "jon")
+    with signed_in(pages.url, pages.db, user="jon") as page:
+        page.goto("/memories")
+        press = page.keyboard.press
+        press("j")
+        rows, pane = page.locator("tr[data-item]"), page.locator("#detail")
+        press("Enter")
+        expect(pane.locator("#memory")).to_be_focused()
+        press("p")
+        expect(page.locator(".toast")).to_contain_text("Unpinned: lint_first")  # its importance keeps it the first
+        expect(pane.locator(":focus")).to_have_count(1)
+        press("j")
+        expect(rows.nth(1)).to_be_focused()
+        press("e")
+        expect(pane.get_by_label("What it says")).to_be_focused()
+        press("Escape")
+        press("Escape")
+        expect(pane).to_be_hidden()
+        expect(rows.nth(1)).to_be_focused()
 
 
 def test_pages_of_the_list_lead_on(pages: Served) -> None:

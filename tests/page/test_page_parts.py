@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 from pathlib import Path
 from threading import get_ident
@@ -10,6 +11,7 @@ import anyio
 import pytest
 from starlette.requests import Request
 from tests.databases import Database
+from tests.gateway.serving import Served
 
 from picomem.app import open_runtime, operations
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
@@ -22,7 +24,7 @@ from picomem.page.relative_time import ago, exactly
 from picomem.page.svg_marks import score_bar
 from picomem.records.caller import Caller
 
-from .serving_pages import close_browser
+from .serving_pages import close_browser, signed_in_client
 
 NOW = 1_777_593_600 * SECOND
 
@@ -43,6 +45,16 @@ NOW = 1_777_593_600 * SECOND
 def test_a_time_is_told_beside_now(before: int, text: str) -> None:
     assert ago(NOW - before, NOW, say_in("en")) == text
     assert exactly(NOW, UTC) == "2026-05-01 00:00"
+
+
+def test_the_list_of_keys_names_those_of_the_documentation(pages: Served) -> None:
+    section = (Path(__file__).parents[2] / "docs/page.md").read_text("utf-8").split("## Keys")[1].split("##")[0]
+    documented = [key for row in re.findall(r"^\| (`.*?) \|", section, re.M) for key in re.findall(r"`([^`]+)`", row)]
+    assert len(documented) > 12
+    with signed_in_client(pages) as client:
+        listed = re.findall(r"<kbd>([^<]+)</kbd>", client.get("/").text)
+    named = {*listed, *(key for keys in listed for key in keys.split(" "))}
+    assert [key for key in documented if key not in named] == []
 
 
 def test_marks_stay_on_their_words_when_what_is_invisible_goes() -> None:

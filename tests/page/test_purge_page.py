@@ -178,6 +178,8 @@ def test_what_changed_meanwhile_is_asked_anew_and_nothing_goes_twice(pages: Serv
 def test_a_session_is_chosen_from_the_latest_or_by_its_id(pages: Served) -> None:
     with signed_in_client(pages) as client:
         assert '<a class="row-main" dir="auto" href="/purge?session=8463c716' in client.get("/purge").text
+        about = re.findall(r'href="/purge\?session=8463c716[^"]*">([^<]+)</a>', client.get("/purge").text)
+        assert about == ["Which port does the staging database use after the move?"]
         plan = client.get("/purge?session=8463c716").text
         assert "Erase session 8463c716?" in plan
         assert "1</strong> transcript" in plan

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 from tests.gateway.serving import Served
 
-from .serving_pages import READ_ONLY, signed_in
+from .serving_pages import READ_ONLY, browsing, code_for, sign_in, signed_in, signed_in_client
 
 
 def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:
@@ -51,6 +51,29 @@ def test_filters_narrow_the_answer_and_stand_in_the_address(pages: Served) -> No
         expect(page.get_by_text("Nothing was found")).to_be_visible()
         page.get_by_role("link", name="Clear filters").click()
         expect(page.locator(".hit").first).to_contain_text("tea")
+
+
+def test_a_filter_that_cannot_be_read_takes_the_place_of_the_results(pages: Served) -> None:
+    """The results before it would stand there as if they were of that time."""
+    with browsing(pages.url) as context:
+        page = context.new_page()  # not watched: the console tells of the refusal
+        sign_in(page, code_for(pages.db))
+        page.goto("/search?q=port")
+        page.get_by_text("Filters", exact=True).click()
+        believed = page.get_by_label("Believed on")
+        believed.fill("2026-4x")
+        expect(page.locator("#results .warning")).to_contain_text("cannot be read as a time")
+        expect(page.locator("#results .hit")).to_have_count(0)
+        expect(page.locator("#search-said")).to_contain_text("cannot be read as a time")
+        believed.fill("")
+        expect(page.locator("#results .hit")).not_to_have_count(0)
+
+
+def test_what_was_said_last_is_cited_without_a_mark_before_it(pages: Served) -> None:
+    with signed_in_client(pages) as client:
+        cited = re.findall(r'<p class="quiet small">([^<]*)<a data-opens href="/episode/', client.get("/").text)
+    assert cited
+    assert not any(cited)
 
 
 def test_without_scripts_the_search_is_a_form(pages: Served) -> None:

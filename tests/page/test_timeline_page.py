@@ -19,7 +19,7 @@ from picomem.page.timeline_view import span_of_year
 
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, signed_in, signed_in_client
-from .stored_sessions import fill_sessions
+from .stored_sessions import BEGIN, fill_sessions, write_session
 
 DAY = "/timeline?day=2026-04-06"
 
@@ -167,6 +167,22 @@ def test_on_a_wide_window_the_transcript_opens_beside_the_day(talks: Served) -> 
         page.keyboard.press("Enter")
         expect(page.locator("#detail .is-passage")).to_contain_text("listens on port 5433")
         expect(page).to_have_url(re.compile("day=2026-04-06"))
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["pane", "phone"])
+def test_the_passage_is_in_view_when_an_episode_opens(talks: Served, tmp_path: Path, viewport: dict[str, int]) -> None:
+    said = [("assistant", f"Step {number}\nin a few\nshort lines\nof talk") for number in range(12)]
+    said += [("user", "The pilot boat lies at pier nine."), ("user", "And the tug?")]
+    path = write_session(tmp_path / "pilot.jsonl", "7c2f0000-1111-4222-8333-444455556666", "pier", said, BEGIN)
+    user = "pilot" + str(viewport["width"])
+    with open_memory(talks.db, user=user, embedder="none") as memory:
+        verb = operation("ingest")
+        verb.call(memory, verb.request(paths=(str(path),)))
+    with signed_in(talks.url, talks.db, user=user, viewport=viewport) as page:
+        page.goto("/search?q=at+which+pier+is+the+pilot+boat")
+        page.locator(".hit-episode", has_text="pilot boat").first.get_by_role("link").click()
+        expect(page.locator("#passage")).to_contain_text("pilot boat")
+        expect(page.locator("#passage .said-text")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.tui.driving import LARGE, SMALL, Person, at_the_terminal
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 from picomem.engine.engine import Engine
 from picomem.tui.entry_list import EntryList
@@ -107,15 +107,40 @@ def test_where_only_sessions_were_read_the_list_of_memories_says_how_to_store_on
     at_the_terminal(engine, story)
 
 
-def test_an_edit_that_the_gate_refuses_is_a_sentence_and_changes_nothing(stated: Engine) -> None:
+def test_an_edit_that_the_gate_refuses_is_kept_below_a_sentence_and_changes_nothing(stated: Engine) -> None:
     async def story(person: Person) -> None:
+        typed = "key: sk-EXAMPLE0not0a0real0key0harbor0mail42"
         await person.press("escape", "2", "e")
-        person.app.screen.query_one("#content", TextArea).text = "key: sk-EXAMPLE0not0a0real0key0harbor0mail42"
+        person.app.screen.query_one("#content", TextArea).text = typed
+        await person.press("tab")
+        await person.type("a new key")
         await person.press("ctrl+s")
-        assert person.note.startswith("! ")
+        assert "redacted secret" in person.text
+        assert person.app.screen.query_one("#content", TextArea).text == typed
+        assert person.app.screen.query_one("#reason", Input).value == "a new key"
+        await person.press("escape")
         assert stated.why("tide_table").memory.content == "The tide table of Kiel is in docs/tides.md"
 
     at_the_terminal(stated, story)
+
+
+@SIZES
+def test_an_edit_does_not_overwrite_what_changed_meanwhile(stated: Engine, size: tuple[int, int]) -> None:
+    async def story(person: Person) -> None:
+        await person.press("escape", "2", "e")
+        stated.revise("tide_table", "The tide table of Kiel is on the wall")
+        await person.type(" now")
+        await person.press("ctrl+s")
+        assert stated.why("tide_table").memory.content == "The tide table of Kiel is on the wall"
+        assert "changed meanwhile" in person.text
+        assert "is on the wall" in person.text
+        assert "docs/tides.md now" in person.text
+        assert "[ ] The old text was always wrong" in person.text
+        await person.press("ctrl+s")
+        assert person.note == "tide_table is revised (version 3); u undoes it."
+        assert stated.why("tide_table").memory.content.endswith("docs/tides.md now")
+
+    at_the_terminal(stated, story, size)
 
 
 def test_an_edit_that_is_cancelled_changes_nothing(stated: Engine) -> None:

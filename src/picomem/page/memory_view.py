@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ _MOST_COMPARED = 10  # versions, the latest; comparing two long ones takes a qua
 _MOST_HANDOUTS = 5
 _MOST_OPENED = 3  # sources of which the messages are shown
 _CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
+_ARCHIVED = "It was archived since you opened it. Copy what you typed, restore it, and edit it again."
+_COMMA = re.compile("[,，、]")
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
 
@@ -59,10 +62,12 @@ async def revise(asked: PageRequest) -> Redirect | PageContent:
     versions, _ = await _versions(asked)
     memory = versions[-1]
     try:
+        if not memory.current:
+            raise Conflict(_ARCHIVED)
         if asked.sent("version") != str(memory.version):
             raise Conflict(_CHANGED)
         done = await asked.call("revise", revision(memory, asked.form, asked.sent("reason")))
-    except (Conflict, InvalidInput, Refused) as error:
+    except (Conflict, InvalidInput, NotFound, Refused) as error:
         typed = {name: asked.sent(name) for name in (*FIELDS, "reason")}
         return await _page(asked, typed=typed, error=error)
     return Redirect(to=own_path(asked.sent("back")), notice="notice.revised", about=memory.key, run=done["change_id"])
@@ -75,9 +80,10 @@ def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str)
     for name in ("content", "context", "kind", "priority"):
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
-    tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
-    if "tags" in typed and tags != memory.tags:
-        arguments["tags"] = tags or [""]  # an empty one takes all away
+    if "tags" in typed and typed["tags"] != _typed(memory, "tags").strip():  # a tag may hold a comma itself
+        tags = [tag for part in _COMMA.split(typed["tags"]) if (tag := part.strip())]
+        if tags != memory.tags:
+            arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
     if "expires_at" in typed and typed["expires_at"] != expires:
         arguments["expires_at"] = typed["expires_at"] or "never"
@@ -111,7 +117,7 @@ async def _page(
         "problem": str(error) if error else "",
         "problem_status": error.status if error else 0,
         "problem_code": error.code if error else "",
-        "is_editing": asked.asked("edit") == "1" or error is not None,
+        "is_editing": (asked.asked("edit") == "1" and memory.current) or error is not None,
         "here": f"/memory/{memory.id}",
         "kinds": [kind.value for kind in Kind],
         "priorities": [priority.value for priority in Priority],

@@ -152,9 +152,12 @@ async def _latest_sessions(asked: PageRequest) -> list[SessionToChoose]:
         talk.session.id: SessionToChoose(talk.session.id, talk.session.title, talk.session.last_active_at)
         for talk in talks
     }
-    for hit in (await asked.call("timeline", {"limit": 10 * _LATEST}))["episodes"]:
+    listed = await asked.call("timeline", {"limit": 10 * _LATEST})
+    titles = {session.session: session.title for session in listed["sessions"]}
+    for hit in listed["episodes"]:
         if hit.session:
-            latest.setdefault(hit.session, SessionToChoose(hit.session, hit.text, hit.at))
+            about = titles.get(hit.session) or hit.text
+            latest.setdefault(hit.session, SessionToChoose(hit.session, about, hit.at))
     return sorted(latest.values(), key=lambda session: session.at or "", reverse=True)[:_LATEST]
 
 

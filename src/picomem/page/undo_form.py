@@ -5,6 +5,7 @@ from __future__ import annotations
 from picomem.errors import Conflict
 from picomem.page.page_view import PageRequest, Redirect, own_path
 
+_MOST_NAMED = 3  # keys of memories in a note
 ARCHIVED_SESSION = "archived-session:"  # before the id of a conversation; archiving one is no change of memory
 
 
@@ -20,4 +21,5 @@ async def undo(asked: PageRequest) -> Redirect:
     except Conflict:
         return Redirect(to=back, notice="notice.cannot_undo")
     keys = list(dict.fromkeys(step.key for step in done["undone"] if step.key))
-    return Redirect(to=back, notice="notice.undone", about=", ".join(keys[:3]), run=done["run"])
+    about = ", ".join(keys) if len(keys) <= _MOST_NAMED else asked.say("memories.count", count=len(keys))
+    return Redirect(to=back, notice="notice.undone", about=about, run=done["run"])

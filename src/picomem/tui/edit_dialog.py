@@ -12,9 +12,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Checkbox, Footer, Input, Static, TextArea
 
 from picomem.light_dataclass import dataclass
-from picomem.text.inert_text import streamed_for_terminal
-from picomem.tui.presented_content import TITLE, styled
+from picomem.text.inert_text import one_line, streamed_for_terminal
+from picomem.tui.presented_content import QUIET, TITLE, WARNING, styled
 from picomem.tui.typed_text import LineField, TextField
+
+_LONGEST_NOW = 160  # characters of what the memory says now
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +44,25 @@ class EditDialog(ModalScreen[EditedText | None]):
         Binding("escape", "cancel", "Cancel"),
     ]
 
-    def __init__(self, key: str, content: str) -> None:
+    def __init__(self, key: str, content: str, edited: EditedText | None = None, problem: str = "") -> None:
+        """`edited` is what the person wrote before, which could not be stored because of `problem`."""
         super().__init__()
         self._key = key
+        self._edited = edited
+        self._problem = problem
         # The person edits what they see. A control character or a change of direction stands there as an escape.
         self._shown = streamed_for_terminal(content)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog -refused" if self._problem else "dialog"):
             yield Static(styled(f"Edit {self._key}", TITLE), markup=False)
-            yield TextField(self._shown, soft_wrap=True, tab_behavior="focus", id="content")
-            yield LineField(placeholder="Why it changes (optional)", compact=True, id="reason")
-            yield PlainCheckbox("The old text was always wrong", compact=True, id="wrong")
+            if self._problem:
+                yield Static(styled(f"! {self._problem}", WARNING), markup=False)
+                yield Static(styled(f"It says now: {one_line(self._shown, _LONGEST_NOW)}", QUIET), markup=False)
+            edited = self._edited or EditedText(self._shown, "", False)
+            yield TextField(edited.content, soft_wrap=True, tab_behavior="focus", id="content")
+            yield LineField(edited.reason, placeholder="Why it changes (optional)", compact=True, id="reason")
+            yield PlainCheckbox("The old text was always wrong", edited.was_wrong, compact=True, id="wrong")
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:

@@ -74,13 +74,23 @@ class MemoryActions(BaseScreen):
         self.run_worker(run(), group="change")
 
     async def _edit(self, memory_id: str) -> None:
-        memory = (await self.runner.call("why", id=memory_id)).memory
-        edited = await self.app.push_screen_wait(EditDialog(memory.key, memory.content))
-        if edited is None:
-            return
-        result = await self.runner.call(
-            "revise", name=memory_id, content=edited.content, reason=edited.reason, correct=edited.was_wrong
-        )
+        result, edited, problem = None, None, ""
+        while result is None:
+            memory = (await self.runner.call("why", id=memory_id)).memory
+            edited = await self.app.push_screen_wait(EditDialog(memory.key, memory.content, edited, problem))
+            if edited is None:
+                return
+            try:
+                result = await self.runner.call(
+                    "revise",
+                    name=memory_id,
+                    content=edited.content,
+                    reason=edited.reason,
+                    correct=edited.was_wrong,
+                    version=memory.version,
+                )
+            except PicomemError as error:  # what was typed stays
+                problem = str(error)
         await self.workspace.changed(memory_id)
         self.note(f"{result.memory.key} is revised (version {result.version_number}); u undoes it.")
 

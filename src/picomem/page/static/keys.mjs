@@ -12,7 +12,8 @@ function items() {
 function move(step) {
   const all = items();
   if (!all.length) return;
-  const place = all.indexOf(document.activeElement.closest?.("[data-item]"));
+  const open = document.activeElement.matches("body, #detail, #detail *") && document.querySelector("#content .is-open");
+  const place = all.indexOf(open || document.activeElement.closest?.("[data-item]"));
   const next = all[Math.min(all.length - 1, Math.max(0, place < 0 ? 0 : place + step))];
   next.focus();
   next.scrollIntoView({ block: "nearest" });
@@ -31,11 +32,23 @@ function isTyping(element) {
   return element.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
 }
 
+function closeMenu() {
+  const menu = document.querySelector(".menu[open]");
+  if (!menu) return false;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+  return true;
+}
+
 export function listenToKeys() {
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".menu")) document.querySelector(".menu[open]")?.removeAttribute("open");
+  });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const key = event.key;
     if (key === "Escape") {
+      if (closeMenu()) return;
       if (isTyping(event.target)) event.target.blur();
       else closePane();
       return;

@@ -1,19 +1,40 @@
 // Two windows see each other's changes: the server says that memory changed, and the regions of the page that are marked
-// `data-live` are loaded again, unless something in them is being edited.
+// `data-live` and the pane are loaded again, unless something in them is being edited.
+import { refreshPane } from "./detail_pane.mjs";
+import { keepFocus, keepView, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
 const SIGNED_OUT = 4401; // why the server closes a socket
 
+// What a person has chosen or opened in the regions.
+function chosen() {
+  const boxes = [...document.querySelectorAll("#content [data-live] input[name=id]:checked")].map((box) => box.value);
+  const opened = [...document.querySelectorAll("#content [data-live] details[open]")];
+  return { boxes, opened: opened.map((details) => details.closest("[id]").id) };
+}
+
+function chooseAgain({ boxes, opened }) {
+  for (const box of document.querySelectorAll("#content [data-live] input[name=id]")) {
+    if (boxes.includes(box.value)) box.checked = true;
+  }
+  for (const id of opened) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
+}
+
 async function refresh() {
-  const regions = [...document.querySelectorAll("[data-live][id]")];
+  const regions = [...document.querySelectorAll("#content [data-live][id]")];
   const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
-  if (!free.length) return;
   try {
-    const fresh = await loaded(location.href, "live update");
-    const place = document.activeElement?.closest?.("[data-item]")?.id;
-    if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
-    if (place) document.getElementById(place)?.focus();
+    if (free.length) {
+      const fresh = await loaded(location.href, "live update");
+      const before = place();
+      const choices = chosen();
+      if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
+      chooseAgain(choices);
+      keepView(before);
+      keepFocus(before, false);
+    }
+    await refreshPane();
   } catch {
     // the next change, or a reload, tries again
   }
@@ -39,7 +60,7 @@ export function followChanges() {
     });
     socket.addEventListener("close", (event) => {
       // The next page is the one to sign in, or that of another session. What is being typed can still be copied.
-      if (event.code === SIGNED_OUT && !document.querySelector("main form.edit, main textarea:focus")) location.reload();
+      if (event.code === SIGNED_OUT && !document.querySelector("form.edit, main textarea:focus")) location.reload();
       wasClosed = true;
       delete document.body.dataset.live;
       note.hidden = isLeaving;

@@ -1,5 +1,5 @@
 // What goes beside a prompt while a person types it; choosing a project or an agent shows their index page at once.
-import { loaded, replaceRegions } from "./regions.mjs";
+import { loaded, replaceRegions, showRefusal } from "./regions.mjs";
 
 const WAIT = 300; // milliseconds after the last key; a prompt is longer than a question
 
@@ -16,7 +16,7 @@ export function answerPromptWhileTyping() {
     try {
       const fresh = await loaded(`${location.pathname}${address}`);
       if (!fresh) return;
-      replaceRegions(fresh, ["#prompt-answer", "#index"]);
+      if (!showRefusal(fresh, "#prompt-answer")) replaceRegions(fresh, ["#prompt-answer", "#index"]);
       history.replaceState(null, "", `${location.pathname}${address}`);
     } catch {
       document.querySelector("#progress").hidden = true; // the form itself still works

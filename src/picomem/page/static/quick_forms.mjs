@@ -1,23 +1,16 @@
 // Forms that change something in a moment: sent without leaving the page, whose regions are then as the server has them.
+import { fillPane, refreshPane } from "./detail_pane.mjs";
+import { keepFocus, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 import { hideToastInTime } from "./toast.mjs";
 
-function place() {
-  const item = document.activeElement?.closest?.("[data-item]");
-  const all = [...document.querySelectorAll("#content [data-item]")];
-  return { id: item?.id, number: all.indexOf(item) };
-}
-
-// The same item has the focus again, or where it has gone the one that took its place.
-function restore(before) {
-  if (before.number < 0) return;
-  const all = [...document.querySelectorAll("#content [data-item]")];
-  const item = (before.id && document.getElementById(before.id)) || all[Math.min(before.number, all.length - 1)];
-  item?.focus();
+function replaceContent(fresh) {
+  const before = place();
+  replaceRegions(fresh, ["#content"]);
+  keepFocus(before, before.isByKeyboard); // a click does not take the page along to where its row has gone
 }
 
 async function send(form, submitter) {
-  const before = place();
   const pane = form.closest("#detail");
   const fields = new URLSearchParams(new FormData(form));
   const action = submitter?.getAttribute("formaction") || form.getAttribute("action");
@@ -39,17 +32,18 @@ async function send(form, submitter) {
     return;
   }
   if (pane) {
-    pane.replaceChildren(...fresh.querySelector("#content").childNodes);
+    if (response.redirected) pane.dataset.address = new URL(response.url).pathname;
+    fillPane(fresh);
     const whole = await loaded(location.href);
-    if (whole) replaceRegions(whole, ["#content"]);
+    if (whole) replaceContent(whole);
   } else if (new URL(response.url).pathname === location.pathname || !response.redirected) {
-    replaceRegions(fresh, ["#content"]);
+    replaceContent(fresh);
     if (response.redirected) history.replaceState(null, "", response.url);
   } else {
     const whole = await loaded(location.href);
-    if (whole) replaceRegions(whole, ["#content"]);
+    if (whole) replaceContent(whole);
   }
-  restore(before);
+  await refreshPane();
 }
 
 export function sendQuickly() {

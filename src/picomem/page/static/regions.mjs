@@ -27,6 +27,13 @@ export async function loaded(address, asker = "person") {
   }
 }
 
+// Put the refusal of a document in the place of what it would have answered. False where the document is no refusal.
+export function showRefusal(fresh, selector) {
+  const refusal = !fresh.querySelector(selector) && fresh.querySelector("#content .warning");
+  if (refusal) document.querySelector(selector).replaceChildren(refusal);
+  return Boolean(refusal);
+}
+
 // Replace what the elements of these selectors hold by what they hold in a document.
 export function replaceRegions(fresh, selectors) {
   for (const selector of selectors) {

@@ -1,5 +1,7 @@
 // Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry.
-import { loaded, replaceRegions } from "./regions.mjs";
+import { markOpen } from "./detail_pane.mjs";
+import { keepFocus, place } from "./kept_place.mjs";
+import { loaded, replaceRegions, showRefusal } from "./regions.mjs";
 
 const WAIT = 120; // milliseconds after the last key
 
@@ -21,12 +23,12 @@ export function searchWhileTyping() {
     try {
       const fresh = await loaded(address);
       if (!fresh) return;
-      const items = () => [...document.querySelectorAll("#results [data-item]")];
-      const place = items().indexOf(document.activeElement?.closest?.("#results [data-item]"));
-      replaceRegions(fresh, ["#results"]);
-      if (place >= 0) items()[Math.min(place, items().length - 1)]?.focus(); // a late answer takes no focus away
+      const before = place();
+      if (!showRefusal(fresh, "#results")) replaceRegions(fresh, ["#results"]);
+      markOpen();
+      keepFocus(before, true); // a late answer takes no focus away
       // Screen readers are told how many there are, and not every word of every result.
-      const account = document.querySelector("#results .account p, #results .empty-note");
+      const account = document.querySelector("#results .account p, #results .empty-note, #results > .warning");
       document.querySelector("#search-said").textContent = account?.textContent.replace(/\s+/g, " ").trim() ?? "";
       document.title = fresh.title;
       history[isFirst ? "pushState" : "replaceState"](null, "", address);

@@ -1,0 +1,31 @@
+// Where a person is in a list, while it is replaced by the same list as the server has it now.
+function items() {
+  return [...document.querySelectorAll("#content [data-item]")];
+}
+
+// The item with the focus, and the first item in view.
+export function place() {
+  const item = document.activeElement?.closest?.("#content [data-item]");
+  const top = document.querySelector(".top").getBoundingClientRect().bottom;
+  const seen = scrollY > 0 && items().find((one) => one.id && one.getBoundingClientRect().bottom > top);
+  return {
+    id: item?.id,
+    number: items().indexOf(item),
+    isByKeyboard: Boolean(document.activeElement?.matches(":focus-visible")),
+    seen: seen && { id: seen.id, y: seen.getBoundingClientRect().top },
+  };
+}
+
+// The item that was seen first stands where it stood.
+export function keepView({ seen }) {
+  const item = seen && document.getElementById(seen.id);
+  if (item) scrollBy({ top: item.getBoundingClientRect().top - seen.y, behavior: "instant" });
+}
+
+// The same item has the focus again, or where it has gone the one that took its place. The page follows it if `follows`.
+export function keepFocus(before, follows) {
+  if (before.number < 0 || document.activeElement !== document.body) return;
+  const all = items();
+  const item = (before.id && document.getElementById(before.id)) || all[Math.min(before.number, all.length - 1)];
+  item?.focus({ preventScroll: !follows });
+}
