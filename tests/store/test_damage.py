@@ -246,6 +246,31 @@ def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, f
     assert disagreements(Path(filled._context.connector.name)) == []
 
 
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("reopened", [True, False])
+@pytest.mark.parametrize("bit", [1, 7])
+def test_a_store_whose_key_is_damaged_answers_and_goes_on_after_a_repair(bit, reopened, db, tmp_path, open_engine):
+    engine = _fill(open_engine(), tmp_path)
+    _flip(engine, "meta", "value", "name = 'redaction_key'", bit)
+    _merge_log(db)
+    if reopened:
+        engine.close()
+        engine = open_engine()
+    other = open_engine()
+    assert engine.recall("amber harbour").hits
+    assert any("redaction_key" in problem for problem in _problems(engine))
+    assert engine.doctor(repair=True).healthy
+    _merge_log(db)
+    for name, program in {"engine": engine, "other": other, "new": open_engine()}.items():
+        program.remember(f"The quay of the {name} has a bell", key=name)
+    assert _problems(engine) == []
+
+
+def _merge_log(db: Path) -> None:
+    with closing(apsw.Connection(str(db))) as connection:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
 def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
     """A verb that writes one column of a row must not vouch for the others."""
     _sql(filled, "UPDATE sessions SET title = 'x'")
