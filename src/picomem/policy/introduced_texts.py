@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
 
-_MOST_LINES = 4_000  # of a message that are searched, from its start
-_LONGEST_LINE = 400  # characters of a line in which an introduction is sought
+_LONGEST_LINE = 400  # characters of a line in which an introduction is sought: at its start, and in its last sentence
 
 _LETTER = (
     r"(?:e-?mails?|mails?|messages?|letters?|texts?|sms|dms?|prompts?|posts?|tweets?|articles?|"
@@ -338,7 +337,7 @@ def introduced(text: str, *, machines: bool = True) -> list[Span]:
 def _lines(text: str) -> list[_IntroductionLine]:
     lines: list[_IntroductionLine] = []
     start = 0
-    for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
+    for line in text.split("\n"):
         lines.append(_IntroductionLine(start, line))
         start += len(line) + 1
     return lines
@@ -481,7 +480,10 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
     if len(line) > _LONGEST_LINE:
-        return None
+        last = re.split(r"(?<=[.!?。！？])\s+", line[-_LONGEST_LINE:].rstrip())[-1]
+        start = len(line.rstrip()) - len(last)
+        introduction = _introduction(line[start:], blank_follows=blank_follows) if len(last) < _LONGEST_LINE else None
+        return introduction and replace(introduction, end=introduction.end + start)
     sentence = re.split(r"(?<=[.!?。！？])\s+", head.strip())[-1]
     if _NAMED.search(sentence) and not _ASKS_TO_REMEMBER.search(sentence):
         return _Introduction(len(line), machine=_is_of_machine(sentence))

@@ -15,7 +15,8 @@ stated none of them. Found are:
   that only a program writes (`program_lines`);
 - messages as fields of an export, minutes of a meeting and SQL (`structured_texts`).
 
-In doubt the words are somebody else's: a person can say again what they want to be remembered.
+In doubt the words are somebody else's: a person can say again what they want to be remembered. So is all that follows
+the first 100,000 characters or 4,000 lines, because a text that was introduced there may run on to the end.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from picomem.policy.structured_texts import shown_by_structure
 from picomem.text.late_pattern import late_pattern
 
 _BLANK = "\x00"
+_LONGEST = 100_000  # characters, and
+_MOST_LINES = 4_000  # lines of a message that are told apart: more is not typed, so what follows is somebody else's
 _TAGS = (
     "system-reminder|teammate-message|untrusted-text|task-notification|tool_result|function_results|"
     "relevant[-_]memories|hindsight_memories|claude-mem-context|picomem(?:-memory)?|recalled|memory-context|"
@@ -81,6 +84,9 @@ _QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
 def without_pasted(text: str, *, machines: bool = True) -> str:
     """The text with other people's words blanked; positions and line breaks stay. Without `machines` what a machine
     printed stays."""
+    longest = _end_of_head(text)
+    if longest < len(text):
+        return without_pasted(text[:longest], machines=machines) + re.sub(r"[^\n]", _BLANK, text[longest:])
     if _OPENING.search(text):
         text = _BLOCK.sub(_blanked, text)
     if "messages since" in text.lower():
@@ -134,6 +140,13 @@ def told_apart(text: str) -> list[tuple[bool, str]]:
     if position < len(text):
         pieces.append((False, text[position:]))
     return pieces
+
+
+def _end_of_head(text: str) -> int:
+    """The end of the part of a message that is told apart."""
+    if text.count("\n") < _MOST_LINES:
+        return min(len(text), _LONGEST)
+    return min(_LONGEST, len("\n".join(text.split("\n", _MOST_LINES)[:_MOST_LINES])))
 
 
 def _mail_begins(text: str) -> int | None:

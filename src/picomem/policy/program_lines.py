@@ -60,14 +60,12 @@ _PROMPT_MARKS = late_pattern(r"<\|[a-z_]{2,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start
 _OPENS = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BEFORE_TEXT)})[ \t]*\r?$")
 _CLOSES = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BELOW_MAIL)})[ \t]*\r?$")
 _LONGEST_SIGNATURE = 600
-_LONGEST = 100_000  # characters of a message that are looked at, from its start
 
 
 def shown_by_programs(text: str) -> list[Span]:
     """The spans of texts that such a line begins or ends."""
-    head = text[:_LONGEST]
     spans = [
-        (match.start(), len(text)) for pattern in (_OPENS, _PROMPT_MARKS) if (match := pattern.search(head)) is not None
+        (match.start(), len(text)) for pattern in (_OPENS, _PROMPT_MARKS) if (match := pattern.search(text)) is not None
     ]
-    closing = _CLOSES.search(head) or _SIGNATURE.search(text, max(0, len(text) - _LONGEST_SIGNATURE))
+    closing = _CLOSES.search(text) or _SIGNATURE.search(text, max(0, len(text) - _LONGEST_SIGNATURE))
     return [*spans, (0, closing.end())] if closing else spans
