@@ -240,6 +240,14 @@ _SIGN_OFF = late_pattern(
 # A name alone, with a title below it, ends a letter that has a salutation.
 _SIGNATURE = late_pattern(r"^[ \t]*[A-Z\u00c0-\u017f][\w.'’-]{1,30}(?: [A-Z\u00c0-\u017f][\w.'’-]{0,30}){0,2}[ \t]*$")
 
+# A letter in any language: a greeting whose last word is a name, and a sign-off with a comma above a name.
+_GREETING = late_pattern(
+    rf"^[ \t]*[^\W\d_][^\n,:：!.?\d]{{0,30}}[ ,]\s?(?!(?i:{_ASSISTANTS})\b)"
+    r"(?=[^\W\d_])(?![a-z])[\w'’-]{2,30}\s?[,!:：][ \t]*$"
+)
+_CLOSING = late_pattern(r"^[ \t]*[^\W\d_](?:[^\n,:：!.?\d]{1,40}),[ \t]*$")
+_NAME_BELOW = late_pattern(r"^[ \t]*(?=[^\W\d_])(?![a-z])[\w'’-]{2,30}(?: [\w.'’-]{1,30}){0,2}[ \t]*$")
+
 _TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:\s?(?i:[ap]\.?m\.?))?"
 _DATE = r"(?:(?:today|yesterday|heute|gestern|on |at |um |[\d./-]{5,10}|\d{1,2} \w{3,9}(?: \d{4})?)[\s,]*){0,3}"
 _NAME = (
@@ -365,6 +373,8 @@ def _tagged(text: str) -> list[Span]:
 def _letters(lines: list[_IntroductionLine]) -> list[Span]:
     """Letters to somebody with a name, from the salutation to the last sign-off."""
     for position, line in enumerate(lines):
+        if span := _letter_abroad(lines, position):
+            return [span]
         salutation = _SALUTATION.match(line.text[:80]) if len(line.text) <= 80 else None
         if salutation is None:
             continue
@@ -376,6 +386,17 @@ def _letters(lines: list[_IntroductionLine]) -> list[Span]:
         is_to_assistant = re.search(rf"(?i)\b{_ASSISTANTS}\b", line.text) is not None
         return [(line.start, end)] if named or (formal and not is_to_assistant) else []
     return []
+
+
+def _letter_abroad(lines: list[_IntroductionLine], position: int) -> Span | None:
+    """A letter that begins here and ends with the message, in whatever language."""
+    if not 0 < position + 1 < len(lines) or lines[position + 1].text.strip():
+        return None
+    if len(lines[position].text) > 80 or not _GREETING.match(lines[position].text):
+        return None
+    filled = [line.text for line in lines[position + 1 :] if line.text.strip()]
+    is_signed = len(filled) > 2 and _CLOSING.match(filled[-2][:80]) and _NAME_BELOW.match(filled[-1][:100])
+    return (lines[position].start, lines[-1].end) if is_signed else None
 
 
 def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
