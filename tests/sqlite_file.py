@@ -45,7 +45,7 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
     with closing(apsw.Connection(":memory:")) as made:
         made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
         search = SqliteTransaction(made, Path(":memory:")).search
-        for (user,) in stored.execute(statement("users")).fetchall():
+        for user, _ in stored.execute(statement("users")).fetchall():
             scope = Scope(str(user))
             for row in stored.execute(statement("all_memories"), {"user": user}):
                 search.add(scope, "memory", [memories.document(memories.unchecked(row))])

@@ -178,3 +178,13 @@ def test_a_transcript_that_gzip_packed_is_found_in_a_folder_and_counts_once(engi
     assert (again.episodes, again.files, again.problems) == (0, 1, [])
     said = {turn.text for hit in engine.timeline() for turn in engine.show(hit.id)[2].turns}
     assert said == {turn["content"] for turn in _TURNS}
+
+
+@pytest.mark.parametrize("first", [b'{"event": "tick"}\n', b"starting up\n"])
+def test_a_log_whose_first_messages_come_late_is_a_transcript(tmp_path, first):
+    late = _write(tmp_path / "late.jsonl", first * 100 + _PLAIN)
+    _write(tmp_path / "none.jsonl", first * 100)
+    assert {(transcript.path.name, transcript.format) for transcript in find([tmp_path])} == {
+        (late.name, "plain"),
+        ("none.jsonl", ""),
+    }

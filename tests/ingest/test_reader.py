@@ -50,6 +50,12 @@ def test_byte_order_mark_carriage_returns_nul_padding_and_blank_lines_are_taken_
     assert [whole[start:end].endswith(b"\n") for start, end, _ in lines] == [True, True]
 
 
+def test_a_byte_order_mark_is_taken_off_any_line_because_files_are_joined(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\n\xef\xbb\xbf{}\n\xef\xbb\xbf\n\xef\xbb\xbf{}")
+    assert [line[2] for line in _all(path)] == [b"{}", b"{}", b"{}"]
+
+
 def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"")

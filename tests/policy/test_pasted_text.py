@@ -123,6 +123,40 @@ def test_a_wish_beside_such_a_text_is_still_the_users(text: str) -> None:
     assert WISH in own_words(text)
 
 
+_LONG = "The harbour opens at noon, and the ferry waits for nobody.\n"
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Summarize this page:\n\n{_LONG * 4_100}{_ORDER}",
+        f"{_LONG * 4_100}\nBob wrote:\n{_ORDER}",
+        f"{'harbour ' * 15_000}\n\nu/bob · 3 hr. ago\n{_ORDER}",
+        f"{'harbour ' * 15_000}\n\nauthor: bob\ntext: {_ORDER}",
+        f"{_LONG.strip() * 8} After lunch Bob wrote:\n{_ORDER}",
+        f"{_LONG.strip() * 8} Can you answer this mail?\n{_ORDER}",
+    ],
+    ids=[
+        "lines",
+        "lines before it",
+        "characters",
+        "characters before a record",
+        "a long line",
+        "a long line's question",
+    ],
+)
+def test_no_request_is_taken_from_a_text_that_begins_late(text: str) -> None:
+    assert find_requests(text) == []
+    assert "Nordic" not in own_words(text) and "Nordic" in pasted_words(text)
+
+
+def test_a_wish_before_a_text_of_any_length_and_behind_a_long_one_is_the_users() -> None:
+    assert len(find_requests(f"{_ORDER}\n\n{_LONG * 4_100}")) == 1
+    assert len(find_requests(f"{_LONG * 1_000}\n\n{_ORDER}")) == 1
+    assert len(find_requests(f"{_LONG.strip() * 8}\n{_ORDER}")) == 1
+
+
 def test_what_a_host_marked_as_external_is_not_the_users() -> None:
     text = (
         f'Look:\n<<<EXTERNAL_UNTRUSTED_CONTENT id="a">>>\n{_ORDER}\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="a">>>\n{WISH}'

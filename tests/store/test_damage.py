@@ -11,7 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from picomem.engine.authorization import has_tokens
 from picomem.engine.engine import Engine
+from picomem.erasure.later_purges import later_purges
 from picomem.errors import Corrupt, Locked, PicomemError, StoreError
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
@@ -220,6 +222,8 @@ _COLUMNS = [
     ("meta", "value"),
     ("meta", "name"),
     ("user_marks", "value"),
+    *((table, "user_id") for table in ("memories", "changes", "lineage", "transcripts", "episodes", "sessions")),
+    ("user_marks", "user_id"),
 ]
 
 
@@ -244,6 +248,47 @@ def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, f
     with closing(apsw.Connection(filled._context.connector.name)) as connection:
         assert connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() == rows
     assert disagreements(Path(filled._context.connector.name)) == []
+
+
+@pytest.mark.requirement("X2", "X5")
+@pytest.mark.parametrize("bit", [5, 7])
+def test_a_damaged_user_id_stands_in_nobody_elses_way(bit, db, tmp_path, open_engine):
+    """Bit 5 of a digit makes a control character, which no id may hold."""
+    open_engine(user="49170").remember("The quay is closed", key="quay")
+    engine = _fill(open_engine(), tmp_path)
+    _flip(engine, "memories", "user_id", "user_id = '49170'", bit)
+    assert any("user whose id is damaged" in problem for problem in _problems(engine))
+    assert engine.purge(session=engine.timeline()[0].session).finished
+    with engine._context.connector.read() as tx:
+        assert later_purges(tx, tx) == []
+    assert has_tokens(engine._context.resources) is False
+    assert engine.doctor(repair=True).healthy
+    assert open_engine(user="49170").recall("quay closed").hits
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("reopened", [True, False])
+@pytest.mark.parametrize("bit", [1, 7])
+def test_a_store_whose_key_is_damaged_answers_and_goes_on_after_a_repair(bit, reopened, db, tmp_path, open_engine):
+    engine = _fill(open_engine(), tmp_path)
+    _flip(engine, "meta", "value", "name = 'redaction_key'", bit)
+    _merge_log(db)
+    if reopened:
+        engine.close()
+        engine = open_engine()
+    other = open_engine()
+    assert engine.recall("amber harbour").hits
+    assert any("redaction_key" in problem for problem in _problems(engine))
+    assert engine.doctor(repair=True).healthy
+    _merge_log(db)
+    for name, program in {"engine": engine, "other": other, "new": open_engine()}.items():
+        program.remember(f"The quay of the {name} has a bell", key=name)
+    assert _problems(engine) == []
+
+
+def _merge_log(db: Path) -> None:
+    with closing(apsw.Connection(str(db))) as connection:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
 def test_a_write_does_not_make_a_damaged_row_look_whole(filled):

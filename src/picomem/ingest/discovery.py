@@ -106,6 +106,8 @@ def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
             return FoundTranscript(path, known, unchanged=True)
         sample = _sample(path)
         form = format_of(path, sample.head)
+        if form is None and not sample.is_whole:  # the first messages of a log may come late
+            form = format_of(path, reader.sample(path, large=True).head)
     except (InvalidInput, NotFound) as error:
         return FoundTranscript(path, "", str(error))
     if form:
@@ -124,7 +126,7 @@ def _sample(path: Path) -> reader.Sample:
     refuse_part_of_database(path)
     if is_database(path):
         check_database(path)
-        return reader.Sample(MAGIC, unreadable=False)
+        return reader.Sample(MAGIC, unreadable=False, is_whole=True)
     return reader.sample(path)
 
 

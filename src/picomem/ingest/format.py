@@ -484,12 +484,10 @@ def record_in(state: State, line: Line) -> Record | None:
     return record
 
 
-def first_records(head: bytes, most: int = 20) -> list[Record]:
-    """The JSON objects among the first complete lines of a file."""
-    complete = head.split(b"\n")[: most + 1]
-    if len(complete) <= most and not head.endswith(b"\n"):
-        # The last piece may be cut; it counts if it is whole (a file of one line without a newline).
-        complete = complete[:most]
+def first_records(head: bytes, most: int | None = None) -> list[Record]:
+    """The JSON objects among the first complete lines of a file: `most` lines, or all that the sample has."""
+    complete = head.split(b"\n")
+    # The last piece may be cut; it counts if it is whole (a file of one line without a newline).
     return [record for data in complete[:most] if (record := record_of(data.strip(b" \t\r\0"))) is not None]
 
 

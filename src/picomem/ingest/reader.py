@@ -24,6 +24,7 @@ from picomem.paths import open_regular
 LONGEST = 8 * 1024 * 1024
 _SAMPLE_BLANK = 100_000  # blank lines, after which nothing else is looked for
 _SAMPLE_LINES = 20
+_LARGE_SAMPLE_LINES = 200
 _SAMPLE_BYTES = 256 * 1024 * 1024  # read in search of them: a file may be one line of many gigabytes
 _SHORT = 32 * 1024  # bytes of a sampled line; a longer one is shortened
 _PIECE = 256 * 1024
@@ -67,10 +68,12 @@ class Sample(NamedTuple):
     """Return the beginning of a file, by which its format is recognised.
 
     `unreadable` says that lines longer than `LONGEST` stand where the first lines should be, and no record among them.
+    `is_whole` says that there are no more lines.
     """
 
     head: bytes
     unreadable: bool
+    is_whole: bool
 
 
 def head(path: Path) -> bytes:
@@ -78,17 +81,18 @@ def head(path: Path) -> bytes:
     return sample(path).head
 
 
-def sample(path: Path) -> Sample:
-    """The first lines that are not blank, decompressed. Raises as `lines` does.
+def sample(path: Path, *, large: bool = False) -> Sample:
+    """The first lines that are not blank, decompressed: twenty, or if it is `large` 200. Raises as `lines` does.
 
     A line of more than 32 KiB stands there as the same JSON object with its long strings and lists cut, so that the
     sample is small however long the lines are. A line that is no JSON object, or longer than `LONGEST`, is cut.
     """
+    most = _LARGE_SAMPLE_LINES if large else _SAMPLE_LINES
     kept: list[bytes] = []
     too_long, read, blank = 0, 0, 0
     with _opened(path, 0) as stream:
         while (
-            len(kept) < _SAMPLE_LINES
+            len(kept) < most
             and read < _SAMPLE_BYTES
             and blank < _SAMPLE_BLANK
             and (data := stream.readline(LONGEST + 1))
@@ -104,7 +108,7 @@ def sample(path: Path) -> Sample:
                 kept.append((short or line[:_SHORT]) + end)
             else:
                 blank += 1
-    return Sample(b"".join(kept), too_long > 0 and not any(map(_is_json, kept)))
+    return Sample(b"".join(kept), too_long > 0 and not any(map(_is_json, kept)), len(kept) < most)
 
 
 def fingerprint(path: Path, upto: int) -> str:
@@ -217,9 +221,7 @@ def _split(stream: BinaryIO, offset: int, longest: int, most_blank: int | None) 
                 continue
             if not _is_object(data):
                 return
-        if start == 0:
-            data = data.removeprefix(_BOM)
-        bare = data.strip(_PADDING)
+        bare = data.removeprefix(_BOM).strip(_PADDING)  # also within a file, where files were joined
         if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
             blank = 0
             yield Line(start, position, bare)

@@ -173,11 +173,15 @@ def _unheard(_done: int, _total: int, _part: str) -> None:
 def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
     """Everybody who has rows. A damaged id may be none."""
     scopes = []
-    for user in users.ids(tx):
+    for user in users.stored(tx):
         try:
-            scopes.append(Scope(user))
+            scope = Scope(user.id)
         except InvalidInput:
-            result.add("row", f"rows belong to a user whose id is damaged and reads {user[:80]!r}")
+            scope = None
+        if scope is not None and user.is_valid_text:
+            scopes.append(scope)
+        else:
+            result.add("row", f"rows belong to a user whose id is damaged and reads {user.id[:80]!r}")
     return scopes
 
 

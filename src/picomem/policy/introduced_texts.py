@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import re
 
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
 
-_MOST_LINES = 4_000  # of a message that are searched, from its start
-_LONGEST_LINE = 400  # characters of a line in which an introduction is sought
+_LONGEST_LINE = 400  # characters of a line in which an introduction is sought: at its start, and in its last sentence
 
 _LETTER = (
     r"(?:e-?mails?|mails?|messages?|letters?|texts?|sms|dms?|prompts?|posts?|tweets?|articles?|"
@@ -241,6 +240,14 @@ _SIGN_OFF = late_pattern(
 # A name alone, with a title below it, ends a letter that has a salutation.
 _SIGNATURE = late_pattern(r"^[ \t]*[A-Z\u00c0-\u017f][\w.'’-]{1,30}(?: [A-Z\u00c0-\u017f][\w.'’-]{0,30}){0,2}[ \t]*$")
 
+# A letter in any language: a greeting whose last word is a name, and a sign-off with a comma above a name.
+_GREETING = late_pattern(
+    rf"^[ \t]*[^\W\d_][^\n,:：!.?\d]{{0,30}}[ ,]\s?(?!(?i:{_ASSISTANTS})\b)"
+    r"(?=[^\W\d_])(?![a-z])[\w'’-]{2,30}\s?[,!:：][ \t]*$"
+)
+_CLOSING = late_pattern(r"^[ \t]*[^\W\d_](?:[^\n,:：!.?\d]{1,40}),[ \t]*$")
+_NAME_BELOW = late_pattern(r"^[ \t]*(?=[^\W\d_])(?![a-z])[\w'’-]{2,30}(?: [\w.'’-]{1,30}){0,2}[ \t]*$")
+
 _TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:\s?(?i:[ap]\.?m\.?))?"
 _DATE = r"(?:(?:today|yesterday|heute|gestern|on |at |um |[\d./-]{5,10}|\d{1,2} \w{3,9}(?: \d{4})?)[\s,]*){0,3}"
 _NAME = (
@@ -338,7 +345,7 @@ def introduced(text: str, *, machines: bool = True) -> list[Span]:
 def _lines(text: str) -> list[_IntroductionLine]:
     lines: list[_IntroductionLine] = []
     start = 0
-    for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
+    for line in text.split("\n"):
         lines.append(_IntroductionLine(start, line))
         start += len(line) + 1
     return lines
@@ -366,6 +373,8 @@ def _tagged(text: str) -> list[Span]:
 def _letters(lines: list[_IntroductionLine]) -> list[Span]:
     """Letters to somebody with a name, from the salutation to the last sign-off."""
     for position, line in enumerate(lines):
+        if span := _letter_abroad(lines, position):
+            return [span]
         salutation = _SALUTATION.match(line.text[:80]) if len(line.text) <= 80 else None
         if salutation is None:
             continue
@@ -377,6 +386,17 @@ def _letters(lines: list[_IntroductionLine]) -> list[Span]:
         is_to_assistant = re.search(rf"(?i)\b{_ASSISTANTS}\b", line.text) is not None
         return [(line.start, end)] if named or (formal and not is_to_assistant) else []
     return []
+
+
+def _letter_abroad(lines: list[_IntroductionLine], position: int) -> Span | None:
+    """A letter that begins here and ends with the message, in whatever language."""
+    if not 0 < position + 1 < len(lines) or lines[position + 1].text.strip():
+        return None
+    if len(lines[position].text) > 80 or not _GREETING.match(lines[position].text):
+        return None
+    filled = [line.text for line in lines[position + 1 :] if line.text.strip()]
+    is_signed = len(filled) > 2 and _CLOSING.match(filled[-2][:80]) and _NAME_BELOW.match(filled[-1][:100])
+    return (lines[position].start, lines[-1].end) if is_signed else None
 
 
 def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
@@ -481,7 +501,10 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
     if len(line) > _LONGEST_LINE:
-        return None
+        last = re.split(r"(?<=[.!?。！？])\s+", line[-_LONGEST_LINE:].rstrip())[-1]
+        start = len(line.rstrip()) - len(last)
+        introduction = _introduction(line[start:], blank_follows=blank_follows) if len(last) < _LONGEST_LINE else None
+        return introduction and replace(introduction, end=introduction.end + start)
     sentence = re.split(r"(?<=[.!?。！？])\s+", head.strip())[-1]
     if _NAMED.search(sentence) and not _ASKS_TO_REMEMBER.search(sentence):
         return _Introduction(len(line), machine=_is_of_machine(sentence))

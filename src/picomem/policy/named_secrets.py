@@ -154,7 +154,7 @@ NAMED_SECRETS: tuple[Rule, ...] = (
         r"(?P<op>\s{0,2}(?:\s(?:(?:was |is |has been |been )?(?:changed|set|reset|updated|rotated) to|to|is|was|now"
         r"|being|will be|ist|lautet|est|c['’]est|es|é|è|это)(?:\snow|\sstill|\scurrently|\sjetzt|\sora|\sahora)?"
         r"(?:\s?:|\s)|:\s|\s[—–]\s"
-        r"|：|已?(?:改|换|換|设|設|更新|更改|变更|修改|重置|设置)?(?:是|为|為|成)|は|が|を|는|은|คือ|->|=>|→))|\s)"
+        r"|：|已?(?:改|换|換|设|設|更新|更改|变更|修改|重置|设置|就|都|还|仍)?(?:是|为|為|成)了?|は|が|を|는|은|คือ|->|=>|→))|\s)"
         r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,})",
         "spoken",
     ),
@@ -186,5 +186,12 @@ NAMED_SECRETS: tuple[Rule, ...] = (
         r"(?i)\b(?:use|using|set|type|enter|try|with)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s"
         r"(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
         "spoken",
+    ),
+    Rule(
+        "spoken-as-chinese",
+        literals("作为 作為 当 當 做"),
+        r"(?:用|使用|拿|把)\s{0,2}[\"'“‘`「]?(?P<value>[^\s\"'“”‘’`「」，。、；一-鿿]{4,80})[\"'”’`」]?\s{0,2}(?:作为|作為|当作?|當作?|做)"
+        r"\s{0,2}[^\s，。；]{0,8}?(?:密码|密碼|口令)(?:[\s，。；、！,.;!]|登|就|即|来|去|吧|了|$)",
+        "told",
     ),
 )

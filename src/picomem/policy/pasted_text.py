@@ -15,7 +15,8 @@ stated none of them. Found are:
   that only a program writes (`program_lines`);
 - messages as fields of an export, minutes of a meeting and SQL (`structured_texts`).
 
-In doubt the words are somebody else's: a person can say again what they want to be remembered.
+In doubt the words are somebody else's: a person can say again what they want to be remembered. So is all that follows
+the first 100,000 characters or 4,000 lines, because a text that was introduced there may run on to the end.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from picomem.policy.structured_texts import shown_by_structure
 from picomem.text.late_pattern import late_pattern
 
 _BLANK = "\x00"
+_LONGEST = 100_000  # characters, and
+_MOST_LINES = 4_000  # lines of a message that are told apart: more is not typed, so what follows is somebody else's
 _TAGS = (
     "system-reminder|teammate-message|untrusted-text|task-notification|tool_result|function_results|"
     "relevant[-_]memories|hindsight_memories|claude-mem-context|picomem(?:-memory)?|recalled|memory-context|"
@@ -43,18 +46,30 @@ _BLOCK = late_pattern(
     re.IGNORECASE,
 )
 _OPENING = late_pattern(rf"(?i)[<‹]\s{{0,4}}(?:{_TAGS})(?![\w-])")
+# English, German, French, Spanish, Chinese, Japanese; then as mail programs write them elsewhere.
+_TELLING_NAMES = (
+    "from|subject|von|betreff|de|objet|asunto|发件人|主题|主題|發件人|寄件者|差出人|件名|da|oggetto|assunto|van|onderwerp|"
+    "från|ämne|fra|emne|lähettäjä|aihe|od|temat|předmět|predmet|feladó|tárgy|kimden|gönderen|konu|от(?: кого)?|тема|"
+    "від|từ|chủ đề|보낸 ?사람|제목|من|الموضوع|מאת|נושא|από|θέμα|subiect"
+)
 _HEADER_NAMES = (
-    "from|to|cc|bcc|subject|date|sent|reply-to|message-id|von|an|betreff|gesendet|de|à|objet|asunto|para|"
-    "发件人|收件人|主题|主題|日期|抄送|发送时间|發件人|收件者|寄件者|差出人|件名|宛先"
+    f"{_TELLING_NAMES}|to|cc|bcc|date|sent|reply-to|message-id|an|gesendet|à|para|收件人|日期|抄送|发送时间|收件者|宛先|"
+    "inviato|a|data|enviad[ao](?: em| el)?|envoyé|verzonden|aan|datum|skickat|till|sendt|til|vastaanottaja|lähetetty|"
+    "wysłano|do|komu|odesláno|címzett|küldve|kime|alıcı|tarih|gönderildi|кому|дата|отправлено|надіслано|đến|"
+    "받는 ?사람|날짜|إلى|התאריך|אל|προς|către|送信日時"
 )
 _HEADER = late_pattern(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}(?:\s?[:：]|[ \t][-–][ \t])\*{{0,2}}[ \t]*\S")
-_TELLING_HEADER = late_pattern(
-    r"(?i)[ \t>*]*(?:from|subject|von|betreff|de|objet|asunto|发件人|主题|主題|發件人|寄件者|差出人|件名)"
-    r"\*{0,2}(?:\s?[:：]|[ \t][-–][ \t])"
-)
+_TELLING_HEADER = late_pattern(rf"(?i)[ \t>*]*(?:{_TELLING_NAMES})\*{{0,2}}(?:\s?[:：]|[ \t][-–][ \t])")
 _IN_ONE_LINE = late_pattern(r"(?i)\b(?:from|发件人)\s?[:：][^\n]{1,200}?\b(?:subject|主题)\s?[:：]")
+_FORWARDED_ABROAD = (
+    r"message (?:transféré|d['’]origine)|mensaje (?:reenviado|original)|mensagem (?:encaminhada|original)|"
+    r"messaggio (?:inoltrato|originale)|doorgestuurd bericht|oorspronkelijk bericht|vidarebefordrat meddelande|"
+    r"ursprungligt meddelande|videresendt (?:besked|melding)|(?:przekazana|oryginalna) wiadomość|"
+    r"(?:пересылаемое|пересланное|исходное) сообщение"
+)
 _FORWARDED = late_pattern(
-    r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始)[^\n]{0,40}|"
+    r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始|転送|전달된|원본|"
+    rf"{_FORWARDED_ABROAD})[^\n]{{0,40}}|(?:{_FORWARDED_ABROAD}|weitergeleitet von)[^\n:：]{{0,60}}\s?[:：]|"
     r"begin forwarded message\s?:|-{2,}\s?(?:转发的?邮件|原始邮件)[^\n]{0,20}|fwd?\s?:[^\n]*)$"
 )
 _SUBJECT = late_pattern(
@@ -66,7 +81,8 @@ _WROTE = late_pattern(
     r"(?:wrote|schrieb|schreef|a écrit|escribió|escreveu|ha scritto|skrev|napisał(?:\(a\)|a)?|napsal(?:\(a\)|a)?|"
     r"написал(?:\(а\)|а)?|пишет|yazdı|写道|寫道)"
     r"[^\n:]{0,80}\s?[:：][ \t]*$|"
-    r"^[ \t]*[^\n]{0,40}\d{4}[^\n]{0,10}\sв\s\d{1,2}:\d\d,[^\n]{1,80}[:：][ \t]*$"
+    r"^[ \t]*[^\n]{0,40}\d{4}[^\n]{0,10}\sв\s\d{1,2}:\d\d,[^\n]{1,80}[:：][ \t]*$|"
+    r"^[ \t]*[^\n]{0,60}\d{1,2}:\d\d[^\n]{0,60}(?:[<‹][^\s<>‹›@]{1,80}@[^\s<>‹›]{1,80}[>›]|작성)\s?[:：][ \t]*$"
 )
 _SINCE_REPLY = late_pattern(
     r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
@@ -81,6 +97,9 @@ _QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
 def without_pasted(text: str, *, machines: bool = True) -> str:
     """The text with other people's words blanked; positions and line breaks stay. Without `machines` what a machine
     printed stays."""
+    longest = _end_of_head(text)
+    if longest < len(text):
+        return without_pasted(text[:longest], machines=machines) + re.sub(r"[^\n]", _BLANK, text[longest:])
     if _OPENING.search(text):
         text = _BLOCK.sub(_blanked, text)
     if "messages since" in text.lower():
@@ -134,6 +153,13 @@ def told_apart(text: str) -> list[tuple[bool, str]]:
     if position < len(text):
         pieces.append((False, text[position:]))
     return pieces
+
+
+def _end_of_head(text: str) -> int:
+    """The end of the part of a message that is told apart."""
+    if text.count("\n") < _MOST_LINES:
+        return min(len(text), _LONGEST)
+    return min(_LONGEST, len("\n".join(text.split("\n", _MOST_LINES)[:_MOST_LINES])))
 
 
 def _mail_begins(text: str) -> int | None:

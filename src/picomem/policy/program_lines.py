@@ -38,7 +38,10 @@ _BEFORE_TEXT = (
     r"commit [0-9a-f]{7,40}(?: \(.{0,80}\))?\nauthor: .{1,80}",
     r"(?:reporter|assignee|reported by|assigned to)\s?:\s?\S.{0,80}\n"
     r"(?:description|status|priority|type|labels)\s?:.{0,80}",
-    r"(?:voice ?mail|sms|text|dm|call|fax) from (?!now\b|here\b|then\b).{1,60}?:",
+    r"author: .{1,60}[<‹]\S{1,60}@\S{1,60}[>›]\ndate: .{1,80}",
+    r"(?:voice ?mail|sms|text|dm|call|fax|(?:new|incoming) (?:text )?message) "
+    r"from (?!now\b|here\b|then\b).{1,60}?:",
+    r"#\+begin_(?:quote|example|verse)",
     r".{0,60}\b(?:see|read) (?:the )?(?:\w+ )?below from .{1,60}[.:]",
 )
 # What stands before such a line is a mail.
@@ -49,6 +52,7 @@ _BELOW_MAIL = (
     r"enviado desde mi .{2,30}",
     r"(?:this|the) (?:e-?mail|message)\b.{0,80}\b(?:confidential|privileged)\b.{0,200}"
     r"\b(?:intended|recipient|addressee|disclos).{0,300}",
+    r"(?:signed-off-by|co-authored-by|reviewed-by|acked-by): .{1,80}",
     r"unsubscribe ?[|·•].{0,80}|[|·• ]*view (?:this e-?mail )?in (?:your )?browser.{0,80}",
 )
 _SIGNATURE = late_pattern(
@@ -60,14 +64,12 @@ _PROMPT_MARKS = late_pattern(r"<\|[a-z_]{2,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start
 _OPENS = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BEFORE_TEXT)})[ \t]*\r?$")
 _CLOSES = late_pattern(rf"(?im)^[ \t]*(?:{'|'.join(_BELOW_MAIL)})[ \t]*\r?$")
 _LONGEST_SIGNATURE = 600
-_LONGEST = 100_000  # characters of a message that are looked at, from its start
 
 
 def shown_by_programs(text: str) -> list[Span]:
     """The spans of texts that such a line begins or ends."""
-    head = text[:_LONGEST]
     spans = [
-        (match.start(), len(text)) for pattern in (_OPENS, _PROMPT_MARKS) if (match := pattern.search(head)) is not None
+        (match.start(), len(text)) for pattern in (_OPENS, _PROMPT_MARKS) if (match := pattern.search(text)) is not None
     ]
-    closing = _CLOSES.search(head) or _SIGNATURE.search(text, max(0, len(text) - _LONGEST_SIGNATURE))
+    closing = _CLOSES.search(text) or _SIGNATURE.search(text, max(0, len(text) - _LONGEST_SIGNATURE))
     return [*spans, (0, closing.end())] if closing else spans

@@ -109,6 +109,13 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
         "paired",
     ),
     Rule(
+        "tagged-scalar",
+        (": &", ": !!str"),
+        rf"(?i)(?:^|[^\w.-])(?P<key>{_NAME_OF_SECRET})[\"']?:[ \t]{{1,3}}"
+        r"(?:(?:&[\w-]{1,40}|!!str)[ \t]{1,3}){1,2}[\"']?(?P<value>[^\s\"']{4,200})",
+        "paired",
+    ),
+    Rule(
         "login-flags",
         (" -p", "/p:", "/rp", " -xp", " -ap"),
         r"\s[-/][arxARX]?[uUlL](?:ser)?[ =:]{0,2}[\"']?[\w.@\\-]{1,60}[\"']?\s(?:[^\n|;]{0,60}?\s)?"
@@ -117,8 +124,8 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
     ),
     Rule(
         "tool-password",
-        ("wpa_passphrase", "htpasswd", "openssl", "lftp", "insecure-password", "stats auth", "obscure "),
-        r"(?:\bwpa_passphrase\s{1,3}(?:\"[^\"\n]{1,60}\"|\S{1,60})\s{1,3}"
+        ("wpa_passphrase", "htpasswd", "openssl", "lftp", "insecure-password", "stats auth", "obscure ", "nmcli"),
+        r"(?:\bnmcli\s[^\n|;]{1,120}?\spassword\s{1,3}|\bwpa_passphrase\s{1,3}(?:\"[^\"\n]{1,60}\"|\S{1,60})\s{1,3}"
         r"|\bhtpasswd\s{1,3}-[a-zA-Z]{0,6}n[a-zA-Z]{0,6}\s{1,3}\S{1,80}\s{1,3}"
         r"|\bhtpasswd\s{1,3}-[a-mo-zA-Z]{1,8}\s{1,3}\S{1,80}\s{1,3}\S{1,80}\s{1,3}"
         r"|\bopenssl\s{1,3}[\w-]{2,30}\s[^\n|;]{0,200}?-[kK]\s{1,3}|\brclone\s{1,3}obscure\s{1,3}"
@@ -240,5 +247,12 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
         r"(?i)\b(?:password|passphrase|passwort)[ \t*_`]{0,4}[:：]?[ \t*_`]{0,4}\r?\n\s{0,8}[`*_]{0,3}"
         r"(?P<secret>[^\s`]{6,80}?)[`*_]{0,3}[ \t]{0,8}(?:\r?\n|$)",
         "told",
+    ),
+    Rule(
+        "announced-below",
+        ("password", "passphrase", "token", "secret"),
+        r"(?i)(?P<key>password|passphrase|token|secret)[ \t][^\n:：]{3,60}[:：][ \t]*\r?\n\s{0,8}`?"
+        r"(?P<secret>[\w+/=.-]{16,200})`?[ \t]{0,8}(?:\r?\n|$)",
+        "below",
     ),
 )

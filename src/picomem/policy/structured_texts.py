@@ -10,7 +10,6 @@ from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
 
-_LONGEST = 100_000  # characters of a message that are looked at, from its start
 _FIELD = r"^[ \t]{0,20}(?:-[ \t]{1,4})?[\"']?"
 _SENDER_FIELD = late_pattern(
     rf"(?i){_FIELD}(?:from|author|sender|speaker|posted[_ ]by|sent[_ ]by|user_?name|absender|发件人|作者)"
@@ -59,12 +58,11 @@ _MOST_STATEMENTS = 200
 
 def shown_by_structure(text: str) -> list[Span]:
     """The spans of records, minutes and statements of SQL."""
-    head = text[:_LONGEST]
-    lines = head.splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    spans = [*_statements(head)] if ";" in head or "FROM" in head else []
+    spans = [*_statements(text)] if ";" in text or "FROM" in text else []
     at = 0
     while at < len(lines):
         last = _record_end(lines, at) or _minutes_end(lines, at)

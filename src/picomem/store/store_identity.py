@@ -9,14 +9,15 @@ past cache and log, before and after each change. (An older copy of the same sto
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 
+from picomem.errors import Corrupt
 from picomem.store import meta
 from picomem.store.sqlite_transaction import SqliteTransaction
 
-_KEY = "SELECT value FROM meta WHERE name = 'redaction_key'"
 _PAGE = "SELECT rootpage FROM sqlite_schema WHERE name = 'meta'"
 _SMALLEST_PAGE = 512
 
@@ -28,8 +29,9 @@ class StoreIdentity:
         """Note both. Raises apsw.Error."""
         self._path = path
         self._page = _page_of(connection)
-        row = connection.execute(_KEY).fetchone() if self._page else None
-        self._key = str(row[0]) if row else None  # a store without a key cannot be told from another
+        self._key: str | None = None  # a store without a key, or with a damaged one, cannot be told from another
+        with suppress(Corrupt):
+            self._key = meta.value(SqliteTransaction(connection, path), meta.REDACTION_KEY) if self._page else None
         self._page_bytes = int(connection.pragma("page_size"))
         # SQLite's own handle: closing any other would drop the locks of this process (see file_bytes.py).
         self._file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])

@@ -104,6 +104,7 @@ _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
+_MOST_PARTS = 40  # of an answer, between commas
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
@@ -435,9 +436,17 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
 def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
     """Return the origin of answers: an option that was clicked is in the agent's words, whatever the agent had read."""
     origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
-    words = [part.strip() for answer in answers for part in (answer, *re.split(r"\n+|, ", answer))]
+    words = [words for answer in answers for words in (answer, *_possible_options(answer))]
     clicked = [state.seen.take(_option_key(part)) for part in dict.fromkeys(words)]
     return worst((origin, state.agents_origin())) if any(clicked) else origin
+
+
+def _possible_options(answer: str) -> Iterator[str]:
+    """Return what may be one of several options in an answer: they are joined by commas, and may hold commas."""
+    parts = re.split(r"\n+|, ", answer)[:_MOST_PARTS]
+    for first in range(len(parts)):
+        for end in range(first + 1, len(parts) + 1):
+            yield ", ".join(parts[first:end])
 
 
 def _headers(told: Record) -> dict[str, str]:
@@ -447,7 +456,7 @@ def _headers(told: Record) -> dict[str, str]:
 
 
 def _option_key(label: str) -> str:
-    return f"option\n{label.strip()}"
+    return f"option\n{' '.join(label.split())}"
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:

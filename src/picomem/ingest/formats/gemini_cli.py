@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
@@ -41,6 +42,7 @@ from picomem.ingest.format import (
 from picomem.ingest.outcomes import outcome_of_call
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
+from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
@@ -128,9 +130,8 @@ def _is_message(record: Record) -> bool:
 def _root_beside(chats: Path) -> str:
     """The folder that the program wrote down for the project of these chats."""
     try:
-        with (chats.parent / _ROOT_FILE).open("rb") as file:
-            return file.read(_LONGEST_ROOT).decode("utf-8", "replace").strip()
-    except (OSError, ValueError):
+        return read_regular(chats.parent / _ROOT_FILE, most=_LONGEST_ROOT).decode("utf-8", "replace").strip()
+    except (InvalidInput, NotFound):
         return ""
 
 

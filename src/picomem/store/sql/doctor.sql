@@ -1,11 +1,11 @@
 -- everyone: users
-SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM lineage
+SELECT user_id, octet_length(user_id) FROM (SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM lineage
 UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM episodes UNION SELECT user_id FROM tombstones
 UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SELECT user_id FROM exports
 UNION SELECT user_id FROM index_pages UNION SELECT user_id FROM holdings UNION SELECT user_id FROM spending
 UNION SELECT user_id FROM vector_spaces UNION SELECT user_id FROM user_marks UNION SELECT user_id FROM doc_ranges
 UNION SELECT user_id FROM access_tokens UNION SELECT user_id FROM jobs UNION SELECT user_id FROM channel_messages
-UNION SELECT user_id FROM contacts UNION SELECT user_id FROM pairings
+UNION SELECT user_id FROM contacts UNION SELECT user_id FROM pairings) AS owners
 ORDER BY 1
 
 -- name: all_tombstones

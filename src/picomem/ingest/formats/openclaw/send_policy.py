@@ -25,6 +25,7 @@ from picomem.ingest.formats.openclaw.senders import LIST, session_names
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.source import is_database
 from picomem.light_dataclass import dataclass
+from picomem.paths import read_regular
 from picomem.text import json_edit
 
 SETTINGS = "openclaw.json"
@@ -131,7 +132,10 @@ def _without_agent(key: str) -> str:
 
 def _of_list(path: Path) -> Iterator[tuple[str, Mapping[str, Any] | None, tuple[str, ...]]]:
     """The sessions of a list: key, entry, and the names by which its transcripts are known."""
-    data = _read(path, _LARGEST_LIST)
+    try:
+        data = _read(path, _LARGEST_LIST)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error} {_REMEDY}") from error
     if data is None:
         return
     try:
@@ -161,7 +165,8 @@ def _rules(path: Path | None) -> SendRules:
     try:
         policy = _at(path, ("session", "sendPolicy"), 0)
     except InvalidInput as error:
-        raise InvalidInput(f"{path}, OpenClaw's settings, cannot be read: {error}. {_REMEDY}") from error
+        said = str(error).rstrip(".")
+        raise InvalidInput(f"{path}, OpenClaw's settings, cannot be read: {said}. {_REMEDY}") from error
     if policy is None:
         return SendRules()
     told = policy if isinstance(policy, dict) else {"default": policy}
@@ -230,17 +235,9 @@ def _merged(below: Any, above: Any) -> Any:
 def _read(path: Path, largest: int) -> bytes | None:
     """The bytes of a file; None where there is none. Raises InvalidInput for one that cannot be read."""
     try:
-        if not path.is_file() and path.exists():
-            raise InvalidInput(f"{path} is not a regular file. {_REMEDY}")
-        with path.open("rb") as file:
-            data = file.read(largest + 1)
-    except FileNotFoundError:
+        return read_regular(path, most=largest)
+    except NotFound:
         return None
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}. {_REMEDY}") from error
-    if len(data) > largest:
-        raise InvalidInput(f"{path} is larger than {largest >> 20} MiB. {_REMEDY}")
-    return data
 
 
 def _inner(entry: Mapping[str, Any], name: str, key: str) -> object:

@@ -29,6 +29,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from picomem.errors import InvalidInput, NotFound
+from picomem.paths import read_regular
 from picomem.policy.host_texts import CHANNELS
 from picomem.records.kinds import Origin
 
@@ -128,13 +130,11 @@ def of_file(path: Path) -> Origin | None:
 
 
 @lru_cache(maxsize=4)
-def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
+def _listed(path: Path, _written: int, _size: int) -> dict[str, Origin]:
     """The speaker of each session in a list. A session under two keys belongs to the less trusted speaker."""
-    if size > _LARGEST:
-        return {}
     try:
-        entries = json.loads(path.read_bytes(), strict=False)
-    except (OSError, ValueError, RecursionError):
+        entries = json.loads(read_regular(path, most=_LARGEST), strict=False)
+    except (InvalidInput, NotFound, ValueError, RecursionError):
         return {}
     speakers: dict[str, Origin] = {}
     for key, entry in entries.items() if isinstance(entries, dict) else ():
