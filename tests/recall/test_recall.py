@@ -88,6 +88,18 @@ def test_identifiers_paths_parts_slips_and_single_characters_are_found(
     assert any(expected in text for text in recall_texts(told, question)[:3])
 
 
+def test_a_warning_names_a_slip_and_what_was_found_for_it_as_they_are_written(engine: Engine) -> None:
+    engine.remember("The archive of the harbour moves to another database", key="harbour_archive")
+    warnings = engine.recall("which databse gets the archives of the harbor?").warnings
+    assert "“databse” was not found; looked for database as well." in warnings
+    assert "“harbor” was not found; looked for harbour as well." in warnings
+
+
+def test_a_spelling_that_no_hit_has_is_not_named(engine: Engine) -> None:
+    engine.remember("The archive of the harbour moves to another database", key="harbour_archive")
+    assert not any("harbuor" in warning for warning in engine.recall("harbuor", since="2031-01-01").warnings)
+
+
 @pytest.mark.requirement("A4")
 def test_query_category_range_and_limit_combine(told: Engine) -> None:
     told.remember("The queue holds jobs in Redis", key="queue", kind="decision")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -162,7 +162,7 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
         heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
         named = [
-            f"{_word_in(text, near[term])} (near {_asked_word(term, asked)})"
+            f"{_word_in(text, near[term]) or near[term]} (near {_asked_word(term, asked)})"
             if term in near
             else _asked_word(term, asked)
             for term in heaviest
@@ -195,10 +195,22 @@ def _asked_word(term: str, asked: Mapping[str, str]) -> str:
     return word if list(asked.values()).count(word) == 1 else written_as(term, word)
 
 
-def _word_in(text: str, term: str) -> str:
-    """The word of a text behind a term, or the part of one."""
-    word = next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), term)
-    return word if is_cjk(word) or len(terms_of_word(word)) < 2 else written_as(term, word)
+def _word_in(text: str, term: str) -> str | None:
+    """The word of a text behind a term, or the part of one; None where it has no such word."""
+    word = next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), None)
+    return word if word is None or is_cjk(word) or len(terms_of_word(word)) < 2 else written_as(term, word)
+
+
+def spelling_warnings(
+    spelled: Mapping[str, Collection[str]], asked: Mapping[str, str], hits: Sequence[Hit]
+) -> Iterator[str]:
+    """A warning for each word of a question that was found in near spellings alone: these as they stand in the hits.
+    `spelled` has the terms of the spellings by the question's terms, `asked` the question's words by their terms."""
+    texts = [text for hit in hits for text in (hit.text, hit.key, *hit.actions, *hit.outcomes)]
+    for term, spellings in spelled.items():
+        words = {word.casefold(): word for text in texts for near in spellings if (word := _word_in(text, near))}
+        if words:
+            yield f"“{_asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

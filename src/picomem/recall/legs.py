@@ -51,6 +51,7 @@ class RecallState:
     legs: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    spelled: dict[str, set[str]] = field(default_factory=dict)  # by term of the question, the near spellings of it
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
@@ -68,9 +69,7 @@ class RecallState:
             return WordMatches()
         self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
         for term, spellings in matches.spelled.items():
-            warning = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
-            if warning not in self.warnings:
-                self.warnings.append(warning)
+            self.spelled.setdefault(term, set()).update(spellings)
         return matches
 
     def _matched(self, where: Corpus) -> WordMatches:

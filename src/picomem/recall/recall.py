@@ -16,7 +16,7 @@ from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
-from picomem.recall.hits import HIT_OVERHEAD, redacted
+from picomem.recall.hits import HIT_OVERHEAD, redacted, spelling_warnings
 from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
@@ -91,6 +91,7 @@ class Recall:
         hits = _within_budget(chosen, wanted.token_budget, state.matched)
         hits = [replace(hit, marks=marks(hit.text, state.matched.get(hit.id, {}))) for hit in hits]
         left_out = min(len(ranked), wanted.limit) - len(hits)
+        warnings = [*spelling_warnings(state.spelled, question.words, hits), *warnings]
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
         asked = time.window if filters.since is None and filters.until is None else None
