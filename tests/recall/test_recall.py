@@ -95,6 +95,21 @@ def test_a_warning_names_a_slip_and_what_was_found_for_it_as_they_are_written(en
     assert "“harbor” was not found; looked for harbour as well." in warnings
 
 
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("数据库迁移到哪里", "words: 数据库迁移"),
+        ("订单表还是库存表先迁", "words: 库存表先迁"),
+        ("库存", "words: 库存"),
+    ],
+)
+def test_a_reason_names_the_pieces_of_a_chinese_question_and_not_its_pairs(
+    told: Engine, question: str, why: str
+) -> None:
+    (hit,) = (hit for hit in told.recall(question).hits if "PostgreSQL" in hit.text)
+    assert hit.why.split("; ")[0] == why
+
+
 def test_a_spelling_that_no_hit_has_is_not_named(engine: Engine) -> None:
     engine.remember("The archive of the harbour moves to another database", key="harbour_archive")
     assert not any("harbuor" in warning for warning in engine.recall("harbuor", since="2031-01-01").warnings)

@@ -13,7 +13,7 @@ from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript, begins_outcome
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
-from picomem.text.terms import is_cjk, terms, terms_of_word, words_in, written_as
+from picomem.text.terms import is_cjk, says_little, terms, terms_of_word, words_in, written_as
 from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -161,12 +161,7 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
     if evidence.words:
         heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
-        named = [
-            f"{_word_in(text, near[term]) or near[term]} (near {_asked_word(term, asked)})"
-            if term in near
-            else _asked_word(term, asked)
-            for term in heaviest
-        ]
+        named = [name for term in heaviest for name in _named(term, near.get(term), evidence, asked, text)]
         reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
     if evidence.context > 0:
         reasons.append("its neighbours fit")
@@ -185,6 +180,30 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
             else "no word of the question"
         )
     return "; ".join(reasons)
+
+
+def _named(term: str, near: str | None, evidence: Evidence, asked: Mapping[str, str], text: str) -> Sequence[str]:
+    """How a reason names a term: the word, and the near one in its place; of Chinese the pieces of the question that
+    the hit holds."""
+    if near is not None:
+        return [f"{_word_in(text, near) or near} (near {_asked_word(term, asked)})"]
+    run = asked.get(term, term)
+    if not is_cjk(run):
+        return [_asked_word(term, asked)]
+    pairs = [held for held in evidence.words if asked.get(held, held) == run]
+    return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
+
+
+def _pieces(run: str, pairs: Collection[str]) -> list[str]:
+    """The pieces of a run of characters that pairs of it cover, for a pair crosses the borders of words."""
+    starts = [(start, start + len(pair)) for pair in pairs for start in _starts(run, pair)]
+    covered = {place for start, end in starts for place in range(start, end)}
+    marked = "".join(character if place in covered else " " for place, character in enumerate(run))
+    return marked.split() or list(pairs)
+
+
+def _starts(run: str, pair: str) -> list[int]:
+    return [place for place in range(len(run)) if run.startswith(pair, place)]
 
 
 def _asked_word(term: str, asked: Mapping[str, str]) -> str:
