@@ -149,6 +149,23 @@ def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(t
     assert any("Nothing is known from" in warning for warning in answer.warnings)
 
 
+def test_an_answer_from_another_time_than_was_asked_for_is_not_sure(told: Engine) -> None:
+    asked, elsewhere = (
+        told.recall(f"what did we say about the booking queue on {day}?", now="2026-06-01")
+        for day in ("7 April", "9 March")
+    )
+    assert not any("Nothing is known from" in warning for warning in asked.warnings)
+    assert any("Nothing is known from" in warning for warning in elsewhere.warnings)
+    assert elsewhere.confidence <= 0.3 < asked.confidence
+
+
+def test_something_is_known_from_a_time_of_which_there_is_only_a_memory(told: Engine) -> None:
+    told.remember("We decided to paint the boat shed green", since="2026-03-09")
+    answer = told.recall("what did we decide about the boat shed on 9 March?", now="2026-06-01")
+    assert answer.hits[0].text.endswith("green")
+    assert not any("Nothing is known from" in warning for warning in answer.warnings)
+
+
 def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: Engine) -> None:
     for number in range(20):
         told.remember(

@@ -27,6 +27,7 @@ from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
+    from picomem.recall.time_window import TimeWindow
 
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
@@ -55,6 +56,7 @@ class RecallState:
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
+    empty_window: TimeWindow | None = None  # the time that the question names, where no episode is of it
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
     signs: Signs | None = None  # of the source that the confidence is of

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
 _MOST_OF_IT = 0.5  # a memory with so much of its episode's tokens says what the episode says
+_OF_ANOTHER_TIME = 0.3  # the most that an answer is sure of where nothing is known from the time that was asked for
 _DOUBTFUL = 0.3  # below this confidence the answer says that it is hardly one
 
 
@@ -77,6 +78,10 @@ class Recall:
             said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
             warnings.append(f"{said} left out; run `picomem doctor`.")
         sure = state.confidence if ranked else 0.0
+        missed = state.empty_window
+        if missed is not None and not any(missed.holds(hit.at) for hit in ranked):
+            warnings.append(f"Nothing is known from “{missed.phrase}”; looked at all times.")
+            sure = min(sure, _OF_ANOTHER_TIME)
         if ranked and sure < wanted.min_confidence:
             warnings.append(_too_unsure(ranked, sure, wanted))
             ranked = []
