@@ -122,6 +122,7 @@ def test_completion_is_loaded_for_nothing_else() -> None:
         (["recall", "queue", "--projct=harbor"], "There is no option --projct; did you mean --project?"),
         (["bench", "quality", "--jsn"], "There is no option --jsn; did you mean --json?"),
         (["status", "--zzzzzz"], "There is no option --zzzzzz; `picomem status --help` shows what there is."),
+        (["memories", "--expired"], "There is no option --expired; `picomem memories --help` shows what there is."),
         (["status", "now"], "unrecognized arguments: now; `picomem status --help` shows what there is."),
         (
             ["status", "now", "--user", "ann"],

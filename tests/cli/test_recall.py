@@ -81,6 +81,12 @@ def test_people_see_the_hits_that_stand_out_and_how_to_see_the_others(picomem: P
     assert "more with -n" not in limited
 
 
+def test_a_single_weaker_hit_is_told_in_the_singular(picomem: Picomem) -> None:
+    picomem("remember", "The ferry to the island leaves at nine")
+    picomem("remember", "The island has a lighthouse")
+    assert "1 more with -n 2 (it scores less than half of the best)." in picomem("recall", "when leaves the ferry").out
+
+
 def test_the_json_of_a_recall_is_a_flat_list_of_hits_and_each_session_once(
     picomem: Picomem, two_sessions: None
 ) -> None:

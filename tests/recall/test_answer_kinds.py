@@ -18,6 +18,8 @@ KITCHEN = "The kitchen was painted sage green in spring."
         ("when was GraphQL rejected?", "GraphQL was rejected."),
         ("where is the wifi password?", "The wifi password is long."),
         ("周会有多少人参加？", "周会很长。"),
+        ("when was the kitchen painted?", "The kitchen was painted by two people."),
+        ("when does the choir meet?", "The choir meets at seven tables."),
     ],
 )
 def test_a_statement_without_what_is_asked_for_lacks_it(question: str, statement: str) -> None:
@@ -35,6 +37,12 @@ def test_a_statement_without_what_is_asked_for_lacks_it(question: str, statement
         ("how often does it run?", "The job runs nightly."),
         ("why kafka?", "We chose Kafka because we need replay."),
         ("where do secrets live?", "Secrets are kept in Vault."),
+        ("when does the ferry leave?", "The ferry leaves at nine"),
+        ("when does the library close?", "The library closes at half past five on weekdays."),
+        ("why did we drop the queue?", "We dropped the queue; jobs were gone after each restart."),
+        ("why was the boiler replaced?", "The boiler was replaced, it leaked."),
+        ("why tokio?", "Went with tokio over async-std: simpler."),
+        ("what time zone do the logs have?", "The logs are in UTC."),
         ("支付模块是谁负责的？", "支付模块由李娜负责。"),
         ("备份保留多久？", "备份保留三十五天。"),
     ],

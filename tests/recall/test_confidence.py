@@ -48,6 +48,12 @@ def test_a_text_that_asks_nothing_is_not_answered_whatever_it_shares_with_a_hit(
     assert confidence(fitting, question="Paint the harbour for Ann.") < 0.2 < confidence(fitting)
 
 
+def test_a_phrase_that_names_what_is_sought_is_answered_by_what_fits():
+    fitting = [said("ann", "paint", "harbour")]
+    assert confidence(fitting, question="the harbour that Ann painted") > 0.5
+    assert confidence([said()], question="the harbour that Ann painted") < 0.3
+
+
 def test_a_memory_without_the_kind_of_thing_that_is_asked_for_is_doubt():
     painted = said("ann", "paint", "harbour", statement="Ann painted the harbour in oil.")
     assert confidence([painted], question="How much did Ann's harbour cost?") < confidence([painted])

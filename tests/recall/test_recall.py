@@ -88,6 +88,33 @@ def test_identifiers_paths_parts_slips_and_single_characters_are_found(
     assert any(expected in text for text in recall_texts(told, question)[:3])
 
 
+def test_a_warning_names_a_slip_and_what_was_found_for_it_as_they_are_written(engine: Engine) -> None:
+    engine.remember("The archive of the harbour moves to another database", key="harbour_archive")
+    warnings = engine.recall("which databse gets the archives of the harbor?").warnings
+    assert "“databse” was not found; looked for database as well." in warnings
+    assert "“harbor” was not found; looked for harbour as well." in warnings
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ("数据库迁移到哪里", "words: 数据库迁移"),
+        ("订单表还是库存表先迁", "words: 库存表先迁"),
+        ("库存", "words: 库存"),
+    ],
+)
+def test_a_reason_names_the_pieces_of_a_chinese_question_and_not_its_pairs(
+    told: Engine, question: str, why: str
+) -> None:
+    (hit,) = (hit for hit in told.recall(question).hits if "PostgreSQL" in hit.text)
+    assert hit.why.split("; ")[0] == why
+
+
+def test_a_spelling_that_no_hit_has_is_not_named(engine: Engine) -> None:
+    engine.remember("The archive of the harbour moves to another database", key="harbour_archive")
+    assert not any("harbuor" in warning for warning in engine.recall("harbuor", since="2031-01-01").warnings)
+
+
 @pytest.mark.requirement("A4")
 def test_query_category_range_and_limit_combine(told: Engine) -> None:
     told.remember("The queue holds jobs in Redis", key="queue", kind="decision")
@@ -120,6 +147,23 @@ def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(t
     answer = told.recall("what about the redis queue last Tuesday?", now="2027-01-05")
     assert answer.hits
     assert any("Nothing is known from" in warning for warning in answer.warnings)
+
+
+def test_an_answer_from_another_time_than_was_asked_for_is_not_sure(told: Engine) -> None:
+    asked, elsewhere = (
+        told.recall(f"what did we say about the booking queue on {day}?", now="2026-06-01")
+        for day in ("7 April", "9 March")
+    )
+    assert not any("Nothing is known from" in warning for warning in asked.warnings)
+    assert any("Nothing is known from" in warning for warning in elsewhere.warnings)
+    assert elsewhere.confidence <= 0.3 < asked.confidence
+
+
+def test_something_is_known_from_a_time_of_which_there_is_only_a_memory(told: Engine) -> None:
+    told.remember("We decided to paint the boat shed green", since="2026-03-09")
+    answer = told.recall("what did we decide about the boat shed on 9 March?", now="2026-06-01")
+    assert answer.hits[0].text.endswith("green")
+    assert not any("Nothing is known from" in warning for warning in answer.warnings)
 
 
 def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: Engine) -> None:

@@ -11,6 +11,8 @@ import pytest
 from tests.databases import chosen
 
 from picomem.engine.engine import Engine
+from picomem.engine.review import decide_on
+from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.table import operation
 from picomem.recall.recency import OUTDATED
 
@@ -89,6 +91,50 @@ def test_a_memory_that_was_revised_stands_before_the_turn_that_said_otherwise(en
     first, second = engine.recall("what is the rate limit for partners?").hits
     assert (first.source, first.text, first.citation) == ("memory", "Partners may send 1200 requests per minute", "")
     assert (second.source, second.remark) == ("episode", OUTDATED)
+
+
+DECIDED = "We decided to use Redis for the berth reservations because it already runs on staging."
+DECIDED_LATER = (
+    "We've decided to move the berth reservations from Redis to PostgreSQL with SKIP LOCKED, because a booking must "
+    "commit together with its payment."
+)
+
+
+@pytest.fixture
+def doubted(engine: Engine, tmp_path: Path) -> Engine:
+    """Two sessions with decisions of which the later probably outdates the earlier."""
+    for day, said in (("2026-04-14", DECIDED), ("2026-05-04", DECIDED_LATER)):
+        path = tmp_path / f"{day}.jsonl"
+        path.write_text(json.dumps({"role": "user", "content": said, "timestamp": f"{day}T09:00:00Z"}) + "\n")
+        engine.ingest([path])
+    newer, older = sorted(engine.memories(), key=lambda memory: -memory.valid_from)
+    assert newer.contradicts == (older.id,)
+    return engine
+
+
+def settled_by(engine: Engine, verdict: str) -> None:
+    newer, older = sorted(engine.memories(), key=lambda memory: -memory.valid_from)
+    if verdict == "forget":
+        engine.forget(older.key)
+    else:
+        decide_on(engine, newer.key, ReviewVerdict(verdict))
+
+
+@pytest.mark.parametrize("verdict", ["supersede", "forget"])
+def test_the_turn_of_a_statement_that_a_review_replaced_stays_behind_the_newer_statement(
+    doubted: Engine, verdict: str
+) -> None:
+    settled_by(doubted, verdict)
+    hits = doubted.recall("which store do we use for the berth reservations?").hits
+    assert "PostgreSQL" in hits[0].text
+    (older,) = (hit for hit in hits if hit.text == DECIDED)
+    assert older.remark == OUTDATED
+
+
+@pytest.mark.parametrize("verdict", ["merge", "keep"])
+def test_the_turn_of_a_statement_that_holds_beside_the_newer_one_is_not_outdated(doubted: Engine, verdict: str) -> None:
+    settled_by(doubted, verdict)
+    assert not [hit for hit in doubted.recall("which store do we use for the berth reservations?").hits if hit.remark]
 
 
 def test_the_turn_that_said_less_than_a_memory_says_is_not_outdated(engine: Engine, tmp_path: Path) -> None:

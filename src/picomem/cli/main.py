@@ -276,8 +276,9 @@ def _unknown_argument(parser: Parser, name: str, unknown: list[str]) -> InvalidI
     option = next((argument for argument in unknown if argument.startswith("--")), "").partition("=")[0]
     if not option:
         return InvalidInput(f"unrecognized arguments: {' '.join(unknown)}; {remedy}")
+    names = (name.removeprefix("--") for name in _options_of(parser))  # which all begin alike
     return InvalidInput(
-        f"There is no option {option[:40]}; {did_you_mean(option, _options_of(parser), remedy, shown='{}')}"
+        f"There is no option {option[:40]}; {did_you_mean(option.removeprefix('--'), names, remedy, shown='--{}')}"
     )
 
 

@@ -16,7 +16,7 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("is about the user", r"\bthe user\b|^user(?:'s)?\b|用户|\b(?:nutzer\w*|usuari[oa]|l'utilisat\w+|usuário|ユーザー)"),
     ("says how the user is now", r"\b(?:the )?user (?:is|seems|appears|feels|looks|was|sounds)\b.{0,25}\b(?:tired|happy|angry|frustrated|online|hungry|busy|here|waiting|satisfied|confused|bored|typing|sad|currently|right now|now|polite|friendly)\b|用户(?:现在|目前|正在|似乎|看起来|有点)"),
     ("is a guess", r"\b(?:might|may|maybe|perhaps|probably|possibly|likely|seems|appears|presumably|could be)\b|可能|也许|大概|似乎|或许|\b(?:vielleicht|quizás|peut-être|talvez)\b"),
-    ("is a made-up person", r"\b(?:john|jane) (?:doe|smith)\b|张三|李四|\b(?:max mustermann|juan pérez|jean dupont|fulano)\b|example\.(?:com|org)|lorem ipsum|foo|\bacme corp\b|555-\d{4}|123 main st"),
+    ("is a made-up person", r"\b(?:john|jane) (?:doe|smith)\b|张三|李四|\b(?:max mustermann|juan pérez|jean dupont|fulano)\b|example\.(?:com|org)|lorem ipsum|\bfoo(?:bar)?\b|\bacme corp\b|555-\d{4}|123 main st"),
     ("is markup or a role", r"<[/!?]?\w[^>]*>|\[/?inst\]|^#{1,4} |^\s*(?:system|assistant|user|human|ai)\s*[:：]|<\|"),
     ("gives the agent orders", r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|all|instructions|rules|guidelines)\b|\b(?:system prompt|jailbreak|reveal|exfiltrate|send .{0,40}(?:to|contents|ssh|key|password|credential)|curl |wget |base64|sudo|rm -rf|without asking|admin)\b|忽略.{0,8}(?:指令|提示|规则)|系统提示|泄露|\b(?:ignoriere|ignora|ignore[zr]?)\b"),
     ("is written for an assistant", r"^(?:you are|you're|always be|be (?:helpful|polite|concise)|act as|respond|remember to be|as an ai)\b|^你(?:是|应|必须|要)|^(?:du bist|eres|tu es|você é)\b"),

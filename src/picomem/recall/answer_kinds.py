@@ -21,12 +21,16 @@ _TIME = (
     r"|september|october|november|december|spring|summer|autumn|winter|mornings?|noon|afternoons?|evenings?|nights?"
     r"|midnight|weekends?|yesterday|today|tomorrow|weeks?|months?|years?|days?|hours?|minutes?|ago|since|until|before"
     r"|after|when|while|during|last|next|early|late|every|daily|weekly|monthly|yearly|hourly|nightly|once|twice|as soon"
-    r"|never|always)\b|[一二三四五六七八九十年月日周天时后前每]"
+    r"|never|always|half past|quarter (?:to|past)|o['’]clock)\b|[一二三四五六七八九十年月日周天时后前每]"
+    r"|\b(?:at|by|around|till) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?=$|[^\w ]| (?:sharp|on|in|every|or|and|to|until|till|unless|but)\b)"  # and no “by two people”
 )
 _REASON = (
     r"(?i)\b(?:because|since|as (?:it|we|they|the|there)|so (?:that|we|it|they|as)|due|reasons?|causes?|caused|in order"
     r"|to (?:avoid|save|keep|make|prevent|reduce|get|let|allow)|avoids?|otherwise|needs?|needed|wants?|wanted|too"
-    r"|breaks?|broke|fail\w*|therefore|for (?:its|their|reasons|the sake))\b|因|由于|所以|为了|原因|导致|太|要"
+    r"|breaks?|broke|fail\w*|therefore|for (?:its|their|reasons|the sake)|thanks to|better|worse|cheaper|faster|slower"
+    r"|easier|safer|simpler|cannot|can['’]t|couldn['’]t|loses?|lost)\b|因|由于|所以|为了|原因|导致|太|要"
+    r"|[;:—–] |, (?:it|they|he|she|we|that|there)\b"  # an explanation that no word introduces
 )
 _PLACE = (
     r"(?i)\b(?:in|at|on|under|near|to|from|into|behind|by|through|via|inside|next|over|of|with)\b|[/\\]"
@@ -40,7 +44,7 @@ _KINDS = (
         _NUMBER,
     ),
     (
-        r"(?i)\bwhen\b|\b(?:what|which) (?:time|day|date|month|year)\b|什么时候|何时|哪[天年月]|几[点号月]",
+        r"(?i)\bwhen\b|\b(?:what|which) (?:time(?! zones?)|day|date|month|year)\b|什么时候|何时|哪[天年月]|几[点号月]",
         _TIME,
     ),
     (r"(?i)\bwhy\b|\bhow come\b|为什么|为何|原因", _REASON),

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from picomem.light_dataclass import dataclass
 from picomem.recall.answer_kinds import lacks_kind
-from picomem.recall.question_form import asks
+from picomem.recall.question_form import KEYWORDS, asks
+from picomem.recall.search_phrase import is_search_phrase
 from picomem.records.hit import Signs
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
@@ -59,7 +60,7 @@ def read_signs(
     return Signs(
         fit=_fit(first, about),
         lead=lead,
-        asks=asks(question),
+        asks=asks(question) or (KEYWORDS if is_search_phrase(question) else 0.0),
         lacks=float(bool(first.statement) and lacks_kind(question, first.statement)),
     )
 

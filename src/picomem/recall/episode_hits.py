@@ -38,6 +38,8 @@ def episode_hits(state: RecallState) -> list[Hit]:
     window = meant_window(state)
     inside = inside_of(state, window) if window else {}
     events = events_inside(state, window) if window else {}
+    if window and window.is_certain and not inside and not events:
+        state.empty_window = window
     allowed = _allowed_transcripts(state)
     places = _places(state, words, near, window, inside, events, allowed)
     speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())

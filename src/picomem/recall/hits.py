@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript, begins_outcome
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
-from picomem.text.terms import is_cjk, terms, terms_of_word, words_in, written_as
+from picomem.text.terms import is_cjk, says_little, terms, terms_of_word, words_in, written_as
 from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -161,12 +161,7 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
     if evidence.words:
         heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
-        named = [
-            f"{_word_in(text, near[term])} (near {_asked_word(term, asked)})"
-            if term in near
-            else _asked_word(term, asked)
-            for term in heaviest
-        ]
+        named = [name for term in heaviest for name in _named(term, near.get(term), evidence, asked, text)]
         reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
     if evidence.context > 0:
         reasons.append("its neighbours fit")
@@ -187,6 +182,30 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
     return "; ".join(reasons)
 
 
+def _named(term: str, near: str | None, evidence: Evidence, asked: Mapping[str, str], text: str) -> Sequence[str]:
+    """How a reason names a term: the word, and the near one in its place; of Chinese the pieces of the question that
+    the hit holds."""
+    if near is not None:
+        return [f"{_word_in(text, near) or near} (near {_asked_word(term, asked)})"]
+    run = asked.get(term, term)
+    if not is_cjk(run):
+        return [_asked_word(term, asked)]
+    pairs = [held for held in evidence.words if asked.get(held, held) == run]
+    return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
+
+
+def _pieces(run: str, pairs: Collection[str]) -> list[str]:
+    """The pieces of a run of characters that pairs of it cover, for a pair crosses the borders of words."""
+    starts = [(start, start + len(pair)) for pair in pairs for start in _starts(run, pair)]
+    covered = {place for start, end in starts for place in range(start, end)}
+    marked = "".join(character if place in covered else " " for place, character in enumerate(run))
+    return marked.split() or list(pairs)
+
+
+def _starts(run: str, pair: str) -> list[int]:
+    return [place for place in range(len(run)) if run.startswith(pair, place)]
+
+
 def _asked_word(term: str, asked: Mapping[str, str]) -> str:
     """The word of the question behind a term, such as “deploys” for “deploi”; of a longer word only the part."""
     word = asked.get(term, term)
@@ -195,10 +214,22 @@ def _asked_word(term: str, asked: Mapping[str, str]) -> str:
     return word if list(asked.values()).count(word) == 1 else written_as(term, word)
 
 
-def _word_in(text: str, term: str) -> str:
-    """The word of a text behind a term, or the part of one."""
-    word = next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), term)
-    return word if is_cjk(word) or len(terms_of_word(word)) < 2 else written_as(term, word)
+def _word_in(text: str, term: str) -> str | None:
+    """The word of a text behind a term, or the part of one; None where it has no such word."""
+    word = next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), None)
+    return word if word is None or is_cjk(word) or len(terms_of_word(word)) < 2 else written_as(term, word)
+
+
+def spelling_warnings(
+    spelled: Mapping[str, Collection[str]], asked: Mapping[str, str], hits: Sequence[Hit]
+) -> Iterator[str]:
+    """A warning for each word of a question that was found in near spellings alone: these as they stand in the hits.
+    `spelled` has the terms of the spellings by the question's terms, `asked` the question's words by their terms."""
+    texts = [text for hit in hits for text in (hit.text, hit.key, *hit.actions, *hit.outcomes)]
+    for term, spellings in spelled.items():
+        words = {word.casefold(): word for text in texts for near in spellings if (word := _word_in(text, near))}
+        if words:
+            yield f"“{_asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

@@ -27,6 +27,7 @@ from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
+    from picomem.recall.time_window import TimeWindow
 
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
@@ -51,9 +52,11 @@ class RecallState:
     legs: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    spelled: dict[str, set[str]] = field(default_factory=dict)  # by term of the question, the near spellings of it
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
+    empty_window: TimeWindow | None = None  # the time that the question names, where no episode is of it
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
     signs: Signs | None = None  # of the source that the confidence is of
@@ -68,9 +71,7 @@ class RecallState:
             return WordMatches()
         self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
         for term, spellings in matches.spelled.items():
-            warning = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
-            if warning not in self.warnings:
-                self.warnings.append(warning)
+            self.spelled.setdefault(term, set()).update(spellings)
         return matches
 
     def _matched(self, where: Corpus) -> WordMatches:

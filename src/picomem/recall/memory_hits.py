@@ -13,10 +13,12 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
+from picomem.records.kinds import Decision
 from picomem.records.memory import Memory, Parent, doubted_pairs
-from picomem.store import episodes, memories, session_rows
+from picomem.store import audit, episodes, memories, session_rows
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
+_SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
 _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it was meant to last
 
 
@@ -54,11 +56,28 @@ def memory_hits(state: RecallState) -> list[Hit]:
     for newer, older in doubted_pairs(records[doc] for doc, _ in ranked[: state.wanted.limit]):
         if remarks.get(older.doc) == OUTDATED and older.id in state.taken_from:
             state.replaced_by[state.taken_from[older.id]] = newer.id
+    _note_archived(state, [records[doc] for doc, _ in ranked[: state.wanted.limit]])
     for doc, _ in ranked[: state.wanted.limit]:
         state.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     best = [doc for doc, _ in ranked[:LOOKED]]
     state.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
     return hits
+
+
+def _note_archived(state: RecallState, listed: Sequence[Memory]) -> None:
+    """Keep the episodes of older statements that a memory contradicts and that were archived since, as by a review."""
+    for newer in listed:
+        for older_id in newer.contradicts:
+            versions = memories.versions(state.tx, state.scope, older_id)
+            if newer.is_candidate or not versions or versions[-1].valid_from > newer.valid_from:
+                continue
+            closed_by = memories.closers(state.tx, state.scope, older_id).get(versions[-1].version)
+            change = audit.change(state.tx, state.scope, closed_by) if closed_by else None
+            if change is None or change.decision == _SAYS_THE_SAME:
+                continue
+            for link in memories.links_of(state.tx, state.scope, older_id):
+                if link.parent.kind == "episode":
+                    state.replaced_by.setdefault(link.parent.id, newer.id)
 
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:

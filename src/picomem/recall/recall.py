@@ -16,7 +16,7 @@ from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
-from picomem.recall.hits import HIT_OVERHEAD, redacted
+from picomem.recall.hits import HIT_OVERHEAD, redacted, spelling_warnings
 from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
 _MOST_OF_IT = 0.5  # a memory with so much of its episode's tokens says what the episode says
+_OF_ANOTHER_TIME = 0.3  # the most that an answer is sure of where nothing is known from the time that was asked for
 _DOUBTFUL = 0.3  # below this confidence the answer says that it is hardly one
 
 
@@ -77,6 +78,10 @@ class Recall:
             said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
             warnings.append(f"{said} left out; run `picomem doctor`.")
         sure = state.confidence if ranked else 0.0
+        missed = state.empty_window
+        if missed is not None and not any(missed.holds(hit.at) for hit in ranked):
+            warnings.append(f"Nothing is known from “{missed.phrase}”; looked at all times.")
+            sure = min(sure, _OF_ANOTHER_TIME)
         if ranked and sure < wanted.min_confidence:
             warnings.append(_too_unsure(ranked, sure, wanted))
             ranked = []
@@ -91,6 +96,7 @@ class Recall:
         hits = _within_budget(chosen, wanted.token_budget, state.matched)
         hits = [replace(hit, marks=marks(hit.text, state.matched.get(hit.id, {}))) for hit in hits]
         left_out = min(len(ranked), wanted.limit) - len(hits)
+        warnings = [*spelling_warnings(state.spelled, question.words, hits), *warnings]
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
         asked = time.window if filters.since is None and filters.until is None else None

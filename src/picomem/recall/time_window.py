@@ -24,6 +24,15 @@ class TimeWindow:
     of_events: bool = False  # what happened in it is asked for, whenever it was told
     transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the question certainly names it, and looks elsewhere only where nothing is in it."""
+        return not self.hard and self.weight == 1.0
+
+    def holds(self, at: Micros | None) -> bool:
+        """Return whether a moment is in the time; none is in a session that is meant."""
+        return not self.transcripts and at is not None and self.since <= at < self.until
+
 
 def meant_window(state: RecallState) -> TimeWindow | None:
     """The time to look in: what the caller set is a limit, what the question says is a preference."""
@@ -56,8 +65,6 @@ def inside_of(state: RecallState, window: TimeWindow) -> dict[int, search.Episod
         places = search.of_transcripts(state.tx, state.scope, window.transcripts, limit)
     else:
         places = search.in_window(state.tx, state.scope, window.since, window.until, limit)
-    if not places and not window.hard and window.weight == 1.0:
-        state.warnings.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
     return {place.doc: place for place in places}
 
 

@@ -27,7 +27,8 @@ def answer(result: AnswerView) -> Presentation:
     legs = ", ".join(f"{leg} {state}" for leg, state in result.legs.items())
     blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {legs}"))
     weaker = len(result.hits) - len(shown)
-    unseen = [f"{weaker} more with -n {len(result.hits)} (they score less than half of the best)."] if weaker else []
+    pronoun = "it scores" if weaker == 1 else "they score"
+    unseen = [f"{weaker} more with -n {len(result.hits)} ({pronoun} less than half of the best)."] if weaker else []
     if result.left_out > 0:
         unseen.append(f"{plural(result.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
     return Presentation(
