@@ -8,8 +8,8 @@ Some have an answer there, most have none. Each is given to what the hook runs, 
               a detail that was not; it is counted, and shown by itself too, for it is the hard case
 - tokens      spent on a prompt, on average over all of them
 
-`chosen on` (training/data) shaped the weights and the threshold. The three `held out` sets are of three other developers;
-their two writers saw neither. The curve shows both shares for other thresholds.
+`chosen on` (training/data) shaped the weights and the threshold. The three `held out` sets are of three other
+developers, and their two writers saw neither. The curve shows both shares for other thresholds.
 """
 
 from __future__ import annotations

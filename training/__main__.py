@@ -25,10 +25,12 @@ from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import WEIGHTS, encode
 from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
-from training.examples import DATA, labelled_prompts, messages, offers, pairs, strangers
+from training.examples import DATA, labelled_prompts, lookalikes, messages, offers, pairs, strangers
 from training.fitting import Plan, Table, fit, predict, table
 
 STRANGERS = 1_500
+LOOKALIKES = 6_000  # more than the written pairs: most statements in a store are independent
+_MADE_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,10 @@ def worth(folder: Path = DATA, part: int = 1) -> Task:
 def relation(folder: Path = DATA, part: int = 1) -> Task:
     """How does a newer statement stand to an older one?"""
     written = pairs(folder)[::part]
-    made = strangers(written, STRANGERS // part)
+    made = strangers(written, STRANGERS // part) + lookalikes(written, LOOKALIKES // part)
     plan = Plan(classes=("supersede", "duplicate", "refine", "independent"), use_meaning=False)
     labels = np.array([plan.classes.index(pair.relation) for pair in [*written, *made]])
-    weights = np.concatenate([np.ones(len(written)), np.full(len(made), 0.3)])
+    weights = np.concatenate([np.ones(len(written)), np.full(len(made), _MADE_WEIGHT)])
     seen = table([observe_pair(pair.old, pair.new) for pair in [*written, *made]])
     return Task("relation", plan, seen, labels, weights, len(written))
 

@@ -13,11 +13,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
+from math import log
 from pathlib import Path
 
 from picomem.light_dataclass import dataclass
+from picomem.memory.likeness import Relation, compare
+from picomem.memory.pair_signals import observe_pair
+from picomem.text.terms import terms
 
 DATA = Path(__file__).parent / "data"
+_COMPARED = 8  # memories that an offer is compared with
 RELATIONS = {"S": "supersede", "D": "duplicate", "R": "refine", "I": "independent"}
 
 
@@ -134,6 +140,39 @@ def strangers(known: list[Pair], count: int, seed: int = 7) -> list[Pair]:
     while len(made) < count:
         one, other = chance.sample(by_word[chance.choice(shared)], 2)
         made.append(Pair(texts[one][chance.randrange(2)], texts[other][1], "independent", "strangers"))
+    return made
+
+
+def lookalikes(known: list[Pair], count: int, seed: int = 11) -> list[Pair]:
+    """Pairs of a statement and one of the eight most similar statements of other pairs, by their words: what a new
+    statement is compared with in a store of hundreds.
+
+    They are labelled independent. Pairs that are likely to be a change or a repetition are left out: those with nearly
+    the same words, and those about the same subject.
+    """
+    chance = random.Random(seed)
+    texts = [(text, number) for number, pair in enumerate(known) for text in (pair.old, pair.new)]
+    words = [frozenset(terms(text)) for text, _ in texts]
+    places_by_word: dict[str, list[int]] = {}
+    for place, of_text in enumerate(words):
+        for word in of_text:
+            places_by_word.setdefault(word, []).append(place)
+    made: list[Pair] = []
+    while len(made) < count:
+        place = chance.randrange(len(texts))
+        scores: Counter[int] = Counter()
+        for word in sorted(words[place]):
+            places = places_by_word[word]
+            for other in places:
+                scores[other] += log(len(texts) / len(places))
+        ranked = sorted(scores, key=lambda other: (-scores[other] / (8 + len(words[other])), other))
+        nearest = [other for other in ranked[: 4 * _COMPARED] if texts[other][1] != texts[place][1]][:_COMPARED]
+        if not nearest:
+            continue
+        old, new = texts[chance.choice(nearest)][0], texts[place][0]
+        has_one_subject = "they have the same subject" in observe_pair(old, new).signals
+        if compare(new, old).relation in (Relation.NEAR, Relation.OTHER) and not has_one_subject:
+            made.append(Pair(old, new, "independent", "lookalikes"))
     return made
 
 

@@ -46,7 +46,7 @@ def test_a_recall_loads_no_classifier(engine: Engine, db: Path) -> None:
 
 
 REDIS = "We decided to keep the berth reservations in Redis for now."
-POSTGRES = "The berth reservations have moved to PostgreSQL, we dropped Redis yesterday."
+POSTGRES = "We decided to move the berth reservations to PostgreSQL, and dropped Redis yesterday."
 
 
 @pytest.fixture

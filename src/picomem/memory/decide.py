@@ -19,9 +19,10 @@ The rules, in order; the first that fits decides:
 7. No known memory concerns it                                                → add
 
 Rules 3 to 6 consider memories of the owner in the same scope or a wider one. For rule 6, a small classifier estimates
-the probabilities (`relation.py`). A candidate never replaces a confirmed memory, however likely: it is linked; and it
-replaces another candidate only where that is nearly certain. A model, where there is one, only makes offers; the
-decisions are made here.
+the probabilities (`relation.py`). The more memories an offer is compared with, the likelier one of them looks related
+by mistake, so the probabilities are corrected for the number of comparisons. A candidate never replaces a confirmed
+memory, however likely: it is linked; and it replaces another candidate only where that is nearly certain. A model,
+where there is one, only makes offers; the decisions are made here.
 
 Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
 part the person stated (`user_statements.py`). If another caller offers the same words, they are merged, and nothing is
@@ -39,7 +40,7 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, is_verbatim, words
 from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
-from picomem.memory.relation import DUPLICATES, SUPERSEDES, SUPERSEDES_IN_PASSING, judge_pair
+from picomem.memory.relation import DUPLICATES, SUPERSEDES, SUPERSEDES_IN_PASSING, among, judge_pair
 from picomem.policy.gate import Verdict
 from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
@@ -158,23 +159,26 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         else (memory, judge_pair(offer.content, memory.content), False)
         for memory in looked
     ]
+    count = len(judged)  # a doubt costs less than a wrong replacement, so it is corrected by the root alone
     judged = [
         judgement for judgement in judged if max(judgement[1].supersedes, judgement[1].duplicates) >= _CONTRADICTING
     ]
     if not judged:
         return None
     memory, relation, _ = max(judged, key=lambda judgement: judgement[1].duplicates)
-    if relation.duplicates >= DUPLICATES and not offer.key_given:
+    if among(relation.duplicates, count) >= DUPLICATES and not offer.key_given:
         return _says_it_again(offer, memory, now, said)
     memory, relation, is_newer = max(judged, key=lambda judgement: judgement[1].supersedes)
     least = SUPERSEDES_IN_PASSING if offer.is_candidate else SUPERSEDES
-    sure = relation.supersedes >= least and not offer.key_given
+    sure = among(relation.supersedes, count) >= least and not offer.key_given
     replaces = sure and (memory.is_candidate or not offer.is_candidate)
     if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
         merged = _merged(offer, memory, said, content=offer.content)
         reason = f"it contradicts “{memory.key}” on the same subject{relation.because()}"
         return Outcome(Decision.SUPERSEDE, reason, memory, merged)
-    doubted = [(memory, relation) for memory, relation, _ in judged if relation.supersedes >= _CONTRADICTING]
+    doubted = [
+        (memory, relation) for memory, relation, _ in judged if among(relation.supersedes, count**0.5) >= _CONTRADICTING
+    ]
     if not doubted:
         return None
     memory, relation = max(doubted, key=lambda pair: pair[1].supersedes)

@@ -72,12 +72,23 @@ def differ_in_a_value(observed: Observed) -> bool:
     return bool(same_mould) and any(signals.get(name) for name in _OTHER_VALUES)
 
 
+def share_no_evidence(old: str, new: str) -> bool:
+    """Return whether nothing shows that two statements mean the same: one is Chinese or Japanese and the other is not,
+    or both are, and share few characters that say something. The word vectors know few words of these languages."""
+    one, other = read_statement(old), read_statement(new)
+    if not (one.is_cjk or other.is_cjk):
+        return False
+    common = set(one.content).intersection(other.content)
+    return one.is_cjk != other.is_cjk or len(common) < _COMMON_CHARACTERS * min(len(one.content), len(other.content))
+
+
 def leaves_behind(observed: Observed) -> bool:
     """Return whether the newer statement says that it leaves behind what the older names, in a few words that both
     have."""
     return bool(observed.signals.get(_LEAVES_BEHIND)) and observed.signals["~shared"] >= 1.0  # three words
 
 
+_COMMON_CHARACTERS = 0.4  # of the shorter statement
 _LEAVES_BEHIND = "the newer leaves behind what the older names"
 _ADDRESSES = "the addresses differ"
 _ONE_PART = "one part stands in another's place"

@@ -13,14 +13,14 @@ from functools import lru_cache
 
 from picomem.light_dataclass import dataclass
 from picomem.memory.likeness import differ_in_letters, exchange_words
-from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair
+from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair, share_no_evidence
 from picomem.models.classifier import load
 
 # Chosen from the validation (`python -m training --validate`), not from the sets that measure.
-SUPERSEDES = 0.76
-SUPERSEDES_IN_PASSING = 0.95  # for what was captured and is not confirmed
-DUPLICATES = 0.4
-CONTRADICTS = 0.3  # from here on both stay, linked
+SUPERSEDES = 0.7
+SUPERSEDES_IN_PASSING = 0.9  # for what was captured and is not confirmed
+DUPLICATES = 0.25
+CONTRADICTS = 0.2  # from here on both stay, linked
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,25 @@ class JudgedRelation:
         return f" ({', '.join(self.reasons)})" if self.reasons else ""
 
 
+def among(share: float, count: float) -> float:
+    """The probability of a relation to one memory, corrected for the `count` memories that a statement is compared
+    with: the prior odds of each are divided by their number."""
+    return share / (share + count * (1 - share)) if share else 0.0
+
+
 @lru_cache(maxsize=256)
 def judge_pair(old: str, new: str) -> JudgedRelation:
     """Judge the relation of `new` to `old`."""
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
-    are_apart = differ_in_a_value(observed) or differ_in_letters(old, new) or exchange_words(old, new)
+    are_other_things = differ_in_letters(old, new)
+    are_apart = (
+        are_other_things or differ_in_a_value(observed) or exchange_words(old, new) or share_no_evidence(old, new)
+    )
     duplicates = 0.0 if are_apart else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)
+    if are_other_things:
+        supersedes = min(supersedes, CONTRADICTS)
     return JudgedRelation(supersedes, duplicates, shares["refine"], judged.reasons)

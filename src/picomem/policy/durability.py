@@ -18,9 +18,9 @@ from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
 
 # Chosen from the validation (`python -m training --validate`), not from the sets that measure.
-LEAST = 0.85  # of what is kept: a wrong candidate costs more than one that is missed
-SURE = 0.97  # from here on a sentence is kept as a memory at once: at one durable sentence in ten most are right
-_DOUBTED = 0.05  # a request that is no outright one is dropped below this
+LEAST = 0.75  # of what is kept: a wrong candidate costs more than one that is missed
+SURE = 0.9  # from here on a sentence is kept as a memory at once: at one durable sentence in ten most are right
+_DOUBTED = 0.003  # a request that is no outright one is dropped below this
 _LONGEST = 500
 _FEWEST_TERMS = 2
 # So many words without a single small one are a list, a name of files or noise, in any of these languages.
