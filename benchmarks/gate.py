@@ -166,8 +166,12 @@ class _Trials:
                 touched = _touched(engine, pair.new)
             wrong[pair.relation].append((known[pair.old] in touched) is not _WRONG_IN_CROWD[pair.relation][1])
             strays.append(bool(touched - {known[pair.old]}))
-        rates = [_rate(part, _WRONG_IN_CROWD[relation][0], errors) for relation, errors in wrong.items()]
-        return [*rates, _rate(part, "another statement was touched", strays)]
+        lost = [done is not None and done.decision in _CHANGING for _, done in held]
+        return [
+            *(_rate(part, _WRONG_IN_CROWD[relation][0], errors) for relation, errors in wrong.items()),
+            _rate(part, "another statement was touched", strays),
+            _rate(part, "filling it: merged with another or replaced it", lost),
+        ]
 
     @contextmanager
     def _copy(self, source: str) -> Iterator[Engine]:
@@ -188,6 +192,7 @@ _WRONG_CHANGES = {
     "refine": ("additions that replace or doubt", {"replaced", "doubted"}),
     "independent": ("others that replace, doubt or vanish", {"replaced", "doubted", "repeated"}),
 }
+_CHANGING = (Decision.SUPERSEDE, Decision.MERGE)
 # For each relation the name of its error, and whether the older statement should be touched.
 _WRONG_IN_CROWD = {
     "supersede": ("not noticed", True),
@@ -219,7 +224,7 @@ def _touched(engine: Engine, text: str) -> set[str]:
     done = _offered(engine, text)
     if done is None or done.memory is None:
         return set()
-    changed = {done.memory.id} if done.decision in (Decision.SUPERSEDE, Decision.MERGE) else set()
+    changed = {done.memory.id} if done.decision in _CHANGING else set()
     return changed.union(contradicted_ids(done.memory.related))
 
 

@@ -7,6 +7,8 @@ c*.txt   what an agent offers: `+` worth keeping, `-` not
 d*.txt   prompts that ask nothing of memory, under the name of their pattern (`## order, polite`)
 e*.txt   a memory, a question that it answers, and one that it leaves open: `statement|answered|left open`
 f*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
+
+The files of one ending (`a13_work.txt`, `b12_work.txt`, `c10_work.txt`) are of one writer.
 """
 
 from __future__ import annotations
