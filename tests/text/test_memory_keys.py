@@ -99,11 +99,15 @@ def test_a_value_that_changes_does_not_change_the_key() -> None:
 
 
 def test_text_in_another_script_gets_a_stable_key_that_tells_texts_apart() -> None:
-    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("あれが好き"))
-    assert re.fullmatch(r"preference_[0-9a-f]{4}", suggest_key("あれが好き", "preference"))
+    assert re.fullmatch(r"arega_ki_[0-9a-f]{4}", suggest_key("あれが好き"))
     assert suggest_key("我喜欢喝茶") == suggest_key(" 我喜欢喝茶\n")
     assert suggest_key("我喜欢喝茶") != suggest_key("我喜欢咖啡")
-    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("Привет"))
+    assert re.fullmatch(r"privet_[0-9a-f]{4}", suggest_key("Привет"))
+
+
+def test_a_text_without_a_known_word_gets_a_key_as_latin_letters_spell_it() -> None:
+    assert re.fullmatch(r"yi_hou_dou_yong_fan_ti_[0-9a-f]{4}", suggest_key("以后都用繁体", "preference"))
+    assert re.fullmatch(r"zhivet_v_berline_[0-9a-f]{4}", suggest_key("Пользователь живёт в Берлине", "fact"))
 
 
 def test_a_chinese_text_gets_a_key_that_says_what_it_is_about() -> None:

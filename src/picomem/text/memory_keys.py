@@ -4,10 +4,10 @@ A person types a key to find, revise or forget a memory, and a key makes a repea
 duplicate. So a suggested key consists of the subject and leaves out what is likely to change: numbers are dropped
 while words remain, so "the staging DB is on port 5433" and, next month, "… on port 6000" both give `staging_db_port`.
 
-Text in other scripts than Latin is not transliterated, which would need a dictionary and would still merge different
-words. Its key is the English for the common words in it (Chinese), the Latin words in it, or else its kind, with four
-digits of a hash, `production_database_3f9a`, which can be typed. (If two texts give the same key, the later one gets
-a number.)
+The key of a text in another script than Latin is the English for the common words in it (Chinese) and the Latin words
+in it, with four digits of a hash: `production_database_3f9a`. Where there are no such words, the text is spelled in
+Latin letters: `pa_gou_3f9a`. The hash tells different words apart that are spelled alike. (If two texts give the same
+key, the later one gets a number.)
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ through to too under until up use used user users uses using ve very via want wa
 when where which while who whom why will with without would you your yours d ll
 """
 _STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+# Whom a statement is about, at its beginning: the user.
+_WHOM = r"^(?:用户|我们?|本人|ユーザー|私|пользовател\w*|사용자)[的は가는]?\s*"
 # These turn what follows round, and so does the key: “we don't support Windows” is not about supporting it.
 _DENIALS = frozenset(("no", "never"))
 _NOT = r"\b(?:not|cannot|can['’]t|[a-z]{2,6}n['’]t)\b(?: any ?more\b)?"
@@ -84,6 +86,7 @@ def suggest_key(text: str, kind: str = "") -> str:
         telling = [word for word in words if not word.isdigit()]
         if re.search(r"[\u3400-\u9fff]", text):
             telling = list(dict.fromkeys([*english_keywords(text), *telling]))[:_MOST_WORDS]
+        telling = telling or _spelled_in_latin(text)
         return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
     if words and is_ban:
         words = ["never", *_informative([word for word in said if word not in _DENIALS])[: _MOST_WORDS - 1]]
@@ -126,6 +129,18 @@ def _informative(words: list[str]) -> list[str]:
     denied = {word for denial, word in pairwise(telling) if denial in _DENIALS} | _DENIALS
     fullest = sorted(telling, key=lambda word: (word not in denied, -min(len(word), 8)))[:_MOST_WORDS]
     return [word for word in telling if word in fullest]
+
+
+def _spelled_in_latin(text: str) -> list[str]:
+    """The first words or syllables of a text as Latin letters spell them, without whom it is about. Of Japanese these
+    are the kana alone, because characters would be spelled as in Chinese."""
+    from anyascii import anyascii  # reads its tables, which only this needs
+
+    told = re.sub(_WHOM, "", text)
+    if re.search(r"[\u3040-\u30ff]", told):
+        told = re.sub(r"[\u3400-\u9fff]", " ", told)
+    spelled = anyascii(told)
+    return _words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", spelled))[:_MOST_WORDS]
 
 
 def _has_foreign_letters(text: str) -> bool:
