@@ -22,6 +22,8 @@ from picomem.records.session import Role
 from picomem.sessions.pairs import NO_RESULT
 from picomem.settings import MemorySettings
 
+SECRET = "sk-ant-api03-" + "aB3xK9mQ2zaB3xK9mQ" * 5
+
 
 def say(bot: PicoBot, *texts: str) -> tuple[list[TurnResult], list[Event]]:
     """Turns of one conversation, and what was told of them."""
@@ -185,6 +187,27 @@ def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(engine: Eng
     (turn,), _ = say(again, "And now?")
     assert turn.answer == "I am."
     assert contents(script.given[0][0]) == ["Are you there?", "And now?"]
+
+
+@pytest.mark.parametrize("padding", [0, 170], ids=["whole", "where it is cut"])
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+@pytest.mark.parametrize("has_store", [True, False])
+def test_a_secret_that_a_failing_server_repeats_is_not_told(
+    engine: Engine, status: int, padding: int, has_store: bool
+) -> None:
+    from pydantic_ai.models.function import FunctionModel
+
+    body = {"error": {"message": f"{'w ' * (padding // 2)}Failed for {SECRET}"}}
+
+    async def fail(messages, info):
+        raise ModelHTTPError(status_code=status, model_name="script", body=body)
+        yield ""
+
+    bot = PicoBot(FunctionModel(stream_function=fail), engine if has_store else None)
+    with pytest.raises(GeneratorFailed, match=str(status)) as failed:
+        say(bot, "Are you there?")
+    assert SECRET[:12] not in str(failed.value)
+    assert "Failed for [redacted:" in str(failed.value)
 
 
 @pytest.mark.parametrize("how", ["stopped", "cut off"])

@@ -83,6 +83,48 @@ def test_a_token_that_may_write_or_erase_and_not_read_is_shown_nothing_of_what_i
         assert SECRET not in again.text
 
 
+def test_a_token_that_may_not_read_learns_from_remember_only_whether_it_was_known(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    with open_memory(db, user="ann", embedder="none") as memory:
+        memory.remember(
+            "The jam is in the cellar, behind the ladder",
+            key="jam",
+            kind="decision",
+            importance=0.93,
+            pinned=True,
+            since="2021-03-04",
+            expires="2090-01-01",
+        )
+        memory.remember("The harbour closes at nine", key="harbour", importance=0.93, since="2021-03-04")
+    blind = token(db, "--user", "ann", "--scope", "memory:write:user")
+    offers = {
+        "add": {"content": "The ferry leaves at noon"},
+        "merge": {"content": "Jam is in the cellar behind the ladder"},
+        "supersede": {"content": "The harbour closes at ten", "key": "harbour"},
+    }
+    with serving(db, "--no-watch") as served:
+        answers = {name: served.post(blind, "remember", offer).json() for name, offer in offers.items()}
+        lasting = served.post(blind, "remember", {"content": "The mole is closed", "expires_at": "2091-02-03"}).json()
+    with open_memory(db, user="ann", embedder="none") as memory:
+        assert [change.decision for change, _ in memory.changes(4)][1:] == ["supersede", "merge", "add"]
+    assert {name: answer["decision"] for name, answer in answers.items()} == {
+        "add": "add",
+        "merge": "merge",
+        "supersede": "add",
+    }
+    varying = ("content", "key", "token_estimate", "valid_from", "known_from", "created_at", "updated_at", "said_at")
+    alike = [
+        {name: value for name, value in answer["memory"].items() if name not in varying} for answer in answers.values()
+    ]
+    assert alike[0] == alike[1] == alike[2]
+    for name, answer in answers.items():
+        assert (answer["memory"]["content"], answer["merged_with"]) == (offers[name]["content"], "")
+        assert "0.93" not in str(answer)
+        assert "2021" not in str(answer)
+        assert "2090" not in str(answer)
+    assert lasting["memory"]["expires_at"].startswith("2091-02-03")
+
+
 def test_a_token_that_may_write_conversations_and_not_read_them_finds_none_by_its_channel(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     with open_memory(db, user="ann", embedder="none") as memory:

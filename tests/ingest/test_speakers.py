@@ -59,6 +59,12 @@ _SPOKEN_BY_OTHERS: dict[str, list] = {
     "a program's way in": [_claude(entrypoint="mcp")],
     "an object for an origin": [_claude(origin={"kind": "coordinator"})],
     "a list for an origin": [_claude(origin=["human"])],
+    "a way through something else": [_claude(origin={"kind": "human", "via": "slack-bot"})],
+    "an object in an origin": [_claude(origin={"kind": "human", "relay": {"id": 1}})],
+    "an origin of two kinds": [_claude(origin={"kind": "human", "type": "cron"})],
+    "a way in of the prompt": [_claude(promptSource={"kind": "typed", "through": "webhook"})],
+    "a message's origin": [_claude(message={"role": "user", "content": _ORDER, "origin": {"kind": "human", "by": "x"}})],
+    "an origin in a log with a way": [{"role": "user", "origin": {"kind": "human", "via": "slack-bot"}, "content": _ORDER}],
     "what is queued by the program": [
         _claude("hello"),
         {"type": "queue-operation", "operation": "enqueue", "sessionId": "s1", "content": _ORDER, "isMeta": True},
@@ -121,6 +127,9 @@ def test_a_record_with_a_sign_of_another_speaker_is_not_the_users(read, name: st
 
 _THE_USERS_OWN: dict[str, list] = {
     "a prompt": [_claude(userType="external", entrypoint="cli", isMeta=False, agentId=None)],
+    "an origin that is an object": [_claude(origin={"kind": "human"}, promptSource="typed")],
+    "an origin with empty keys": [_claude(origin={"kind": "human", "via": None, "relayed": False})],
+    "an origin with another writer's name": [_claude(origin={"kind": "human", "source": "cli"})],
     "an editor's prompt": [_claude([_text("<ide_opened_file>a.py</ide_opened_file>"), _text()], entrypoint="claude-vscode")],
     "a prompt behind a command": [
         _claude("<command-name>/model</command-name>"),
@@ -261,6 +270,16 @@ def test_an_answer_to_a_quoted_message_is_the_users():
 @pytest.mark.parametrize("provenance", ["inter_session", {"sourceTool": "sessions_send"}, {}, ["external_user"], 1])
 def test_a_provenance_that_names_no_person_is_a_doubt(provenance: object):
     assert doubted({"provenance": provenance}) not in (None, Origin.USER)
+
+
+@pytest.mark.parametrize("more", [{}, {"sourceChannel": "telegram"}, {"originSessionId": "s0"}])
+def test_a_provenance_of_openclaw_that_names_a_person_is_no_doubt(more: dict):
+    assert doubted({"provenance": {"kind": "external_user", **more}}) is None
+
+
+def test_a_writer_that_came_through_something_else_is_other():
+    assert doubted({"origin": {"kind": "human", "via": "slack-bot"}}) is Origin.OTHER
+    assert doubted({"origin": {"kind": "coordinator", "via": "slack-bot"}}) is Origin.AGENT
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_pages_joined_are_the_list(items: set[tuple[int, str]], limit: int) -> N
     joined: list[tuple[int, str]] = []
     cursor = ""
     while True:
-        page, cursor = page_of(ordered, lambda item: item, cursor, limit)
+        page, cursor = page_of(ordered, lambda item: item, cursor, limit, example=(0, ""))
         assert len(page) <= limit
         joined += page
         if not cursor:
@@ -202,7 +202,7 @@ def test_a_list_comes_by_pages_or_its_bound_is_known() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "W10", "bnVsbA", "é", "[1]", "WzEsIDJd"])
-@pytest.mark.parametrize("name", ["memories", "timeline", "messages", "changes", "audit"])
+@pytest.mark.parametrize("name", ["memories", "timeline", "messages", "changes", "audit", "review", "jobs"])
 def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, name: str, cursor: str) -> None:
     engine.remember("The harbour closes at ten in the evening", key="harbour")
     session = engine.sessions().create(Channel.TUI).id
@@ -210,3 +210,17 @@ def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, name: str, cursor
     arguments = {"session": session} if name == "messages" else {}
     with pytest.raises(InvalidInput, match="is not a cursor"):
         listing.call(engine, listing.request(cursor=cursor, **arguments))
+
+
+def test_a_list_takes_no_cursor_of_another_list(engine: Engine) -> None:
+    for number in range(4):
+        engine.remember(f"Mooring {number} belongs to the ferry of line {number}", key=f"mooring_{number}")
+    cursors: dict[str, str] = {}
+    for name in ("memories", "changes", "audit"):
+        listing = operation(name)
+        cursors[name] = listing.call(engine, listing.request(limit=1)).cursor
+    for name in (*cursors, "timeline", "review", "jobs"):
+        listing = operation(name)
+        for cursor in [cursor for giver, cursor in cursors.items() if giver != name]:
+            with pytest.raises(InvalidInput, match="is not a cursor"):
+                listing.call(engine, listing.request(cursor=cursor))

@@ -106,7 +106,9 @@ def test_a_view_is_rendered_outside_of_the_event_loop(db: Path, database: Databa
             return "noted"
 
     async def show(_asked: PageRequest) -> PageContent:
-        return PageContent(template="error.html", title="Noted", values={"code": "error", "message": NotingThread()})
+        return PageContent(
+            template="error.html", title="Noted", values={"code": "error", "message": NotingThread(), "sentence": ""}
+        )
 
     view = PageView(name="noted", path="/noted", show=show, permission="memory:read:user")
     state = {"caller": Caller()}

@@ -288,12 +288,37 @@ def test_an_error_is_told_in_the_language_of_the_page(pages: Served) -> None:
     """Its code is told; what exactly went wrong follows in English, and is marked so for screen readers."""
     with signed_in_client(pages) as client:
         client.headers["Accept-Language"] = "zh"
-        missing = client.get("/memory/nothing").text
-        assert "<h1>没有找到</h1>" in missing
-        assert re.search(r'<p class="warning">\s*没有这个名称的内容[^<]* <span lang="en">There is no', missing)
+        assert "<h1>没有找到</h1>" in client.get("/memory/nothing").text
+        unreadable = client.get("/timeline?day=soon").text
+        assert re.search(
+            r'<p class="warning">\s*[^<]*2026-05-03[^<]* <span lang="en">“soon” cannot be read', unreadable
+        )
         assert "这个地址要用另一种方法" in client.post("/search").text
         client.cookies.clear()
         assert "登录" in client.get("/memory/nothing").text
+
+
+@pytest.mark.parametrize(
+    ("address", "english", "chinese"),
+    [
+        ("/purge?session=x", "There is no session with this id", "没有这个编号的会话"),
+        ("/chat/x", "There is no conversation with this id", "没有这个编号的对话"),
+        ("/episode/x", "There is no passage with this id", "没有这个编号的段落"),
+        ("/memory/x", "There is no memory with this name", "没有这个名称的记忆"),
+        ("/history/01a20000-0000", "There is no change with this id", "没有这个编号的更改"),
+    ],
+)
+def test_a_person_reads_of_what_is_not_there_in_words_for_people(
+    pages: Served, address: str, english: str, chinese: str
+) -> None:
+    with signed_in_client(pages) as client:
+        for language, sentence in (("en", english), ("zh", chinese)):
+            missing = client.get(address, headers={"Accept-Language": language})
+            (shown,) = re.findall(r'<p class="warning">(.*?)</p>', missing.text, re.DOTALL)
+            assert (missing.status_code, sentence in shown) == (404, True), shown
+            assert "`" not in shown
+            assert "operation" not in shown
+            assert "<span" not in shown
 
 
 def test_language_and_colours_are_kept(pages: Served) -> None:

@@ -568,6 +568,15 @@ def test_a_deadline_that_is_still_to_come_is_no_time_of_a_talk(question: str) ->
     [
         ("1963-04-07", "“1963-04-07” is before 1970"),
         ("1960..1965", "“1960..1965” is before 1970"),
+        ("0001-01-01", "“0001-01-01” is before 1970"),
+        ("0001-01-01..2026-05-01", "“0001-01-01” is before 1970"),
+        ("1899-12", "“1899-12” is before 1970"),
+        ("0001", "“0001” is before 1970"),
+        ("2100-01-01", "“2100-01-01” is too late a date; name one from 1970 to 2099"),
+        ("10000-01-01", "“10000-01-01” is too late a date"),
+        ("2026-02-30", "“2026-02-30” is not in the calendar"),
+        ("2026-13", "“2026-13” is not in the calendar"),
+        ("soon", "“soon” cannot be read as a time"),
         ("2026-05-09..2026-05-01", "ends before it begins; write the earlier date first"),
     ],
 )

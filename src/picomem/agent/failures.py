@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAPIError,
@@ -12,24 +14,26 @@ from pydantic_ai.exceptions import (
 )
 
 _LONGEST = 200  # characters of what a server says
+_LONGEST_REDACTED = 10_000  # characters in which secrets are looked for before the text is cut: a cut hides half of one
 _NO_ANSWER = "Exceeded maximum output retries"
 
 
-def failure(error: AgentRunError) -> str:
-    """The sentence. What a server said of itself is shortened and in one line."""
+def failure(error: AgentRunError, redact: Callable[[str], str]) -> str:
+    """The sentence. What a server said of itself is redacted, shortened and in one line: some servers repeat a key."""
     if isinstance(error, ModelHTTPError):
-        return f"The model did not answer: {_of_status(error)}"
+        return f"The model did not answer: {_of_status(error, redact)}"
     if isinstance(error, (ModelConnectionError, ModelRequestTimeout)) or "Connection error" in str(error):
         return "The model did not answer: its server cannot be reached; is it running, where base_url in [model] says?"
     if isinstance(error, UnexpectedModelBehavior) and _NO_ANSWER in str(error):
         return "The model did not answer: it had nothing to say; ask again, or in other words."
+    line = _line(str(error), redact)
     if isinstance(error, UnexpectedModelBehavior) or (isinstance(error, ModelAPIError) and "decode" in str(error)):
-        return f"The model did not answer as a model does: {_line(str(error))}"
-    return f"The model did not answer: {_line(str(error)) or type(error).__name__}"
+        return f"The model did not answer as a model does: {line}"
+    return f"The model did not answer: {line or type(error).__name__}"
 
 
-def _of_status(error: ModelHTTPError) -> str:
-    status, said = error.status_code, _message(error.body)
+def _of_status(error: ModelHTTPError, redact: Callable[[str], str]) -> str:
+    status, said = error.status_code, _message(error.body, redact)
     if status in (401, 403):
         return f"its server refuses the key ({status}); check key in [model], or the provider's variable."
     if status == 404:
@@ -41,12 +45,12 @@ def _of_status(error: ModelHTTPError) -> str:
     return f"its server refused the question ({status}{said})."
 
 
-def _message(body: object) -> str:
+def _message(body: object, redact: Callable[[str], str]) -> str:
     inner = body.get("error", body) if isinstance(body, dict) else body
     said = inner.get("message", "") if isinstance(inner, dict) else inner
-    line = _line(said) if isinstance(said, str) else ""
+    line = _line(said, redact) if isinstance(said, str) else ""
     return f": {line}" if line else ""
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST]
+def _line(text: str, redact: Callable[[str], str]) -> str:
+    return " ".join(redact(text[:_LONGEST_REDACTED]).split())[:_LONGEST]

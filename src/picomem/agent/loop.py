@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from anyio import CancelScope, to_thread
@@ -63,7 +64,7 @@ from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.consolidation_runner import consolidate_due
-from picomem.engine.agent_support import is_in_group, window_of
+from picomem.engine.agent_support import is_in_group, safe_text, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
@@ -103,6 +104,7 @@ class PicoBot:
     ) -> None:
         self.talk = ChatConversation(engine, session, settings, channel)
         self._engine = engine
+        self._redact = partial(safe_text, engine)
         self._on = engine is not None and engine.settings.memory.enabled
         fence = Fence(None if self._on else ())
         self._agent = Agent(
@@ -186,7 +188,7 @@ class PicoBot:
             history = to_model(window.messages)
             done = await self._agent.run(text, message_history=history, capabilities=self._capabilities(window, memory))
         except AgentRunError as error:
-            raise GeneratorFailed(failure(error)) from error
+            raise GeneratorFailed(await to_thread.run_sync(failure, error, self._redact)) from error
         return str(done.output)
 
     def _capabilities(self, window: ContextWindow, memory: MemoryCapability | None) -> list[AbstractCapability[Any]]:
@@ -224,7 +226,7 @@ class PicoBot:
                     elif (told := _told(event)) is not None:
                         await tell(told)
         except AgentRunError as error:
-            raise GeneratorFailed(failure(error)) from error
+            raise GeneratorFailed(await to_thread.run_sync(failure, error, self._redact)) from error
         finally:
             is_kept = keeps_stopped or result is not None
             await self._ended(_said_in(begun, asked.content) if is_kept else [], memory)

@@ -233,14 +233,14 @@ def window_around(
     return window(loaded, budgets, index=index, known=known, summary=summary)
 
 
-def safe_text(engine: Engine, text: str) -> str:
-    """A text without its secrets, as what is kept elsewhere must be; where the store's key for the marks cannot be
-    read, with marks that link nothing."""
+def safe_text(engine: Engine | None, text: str) -> str:
+    """A text without its secrets, as what is kept elsewhere must be; where there is no store, or its key for the marks
+    cannot be read, with marks that link nothing."""
     from picomem.policy.redact import Redactor
     from picomem.text.storable import plain
 
-    try:
-        redactor = engine._context.redactor()
-    except StoreError:
-        redactor = Redactor(bytes(32))
+    redactor = Redactor(bytes(32))
+    if engine is not None:
+        with suppress(StoreError):
+            redactor = engine._context.redactor()
     return redactor.redact(plain(text)).text

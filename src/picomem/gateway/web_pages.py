@@ -96,9 +96,9 @@ class WebPages:
             Route("/appearance", self._shown_errors(self._set_appearance), methods=["POST"]),
             Route(CERTIFICATE, self._shown_errors(self._certificate), methods=["POST"]),
             *(Route(path, self._shown_errors(self._form(act)), methods=["POST"]) for path, act in FORMS.items()),
-            *(Route(view.path, self._shown_errors(self._view(view)), methods=["GET"]) for view in VIEWS),
+            *(Route(view.path, self._shown_errors(self._view(view), view.missing), methods=["GET"]) for view in VIEWS),
             *(
-                Route(path, self._shown_errors(self._form(act, view)), methods=["POST"])
+                Route(path, self._shown_errors(self._form(act, view), view.missing), methods=["POST"])
                 for view in VIEWS
                 for path, act in view.actions.items()
             ),
@@ -296,22 +296,34 @@ class WebPages:
         }
 
     def _error_page(
-        self, request: Request, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+        self,
+        request: Request,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        sentence: str = "",
     ) -> Response:
+        """An error as a page. `sentence` is in the reader's language, and stands in the place of the message."""
         title = _say(request)(f"error_status.{status}" if status in STATUSES else "error.title")
-        page = PageContent(template="error.html", title=title, values={"code": code, "message": message}, status=status)
+        values = {"code": code, "message": message, "sentence": sentence}
+        page = PageContent(template="error.html", title=title, values=values, status=status)
         return self._response(request, page, headers)
 
     def _shown_errors(
-        self, answer: Callable[[Request], Awaitable[Response]]
+        self, answer: Callable[[Request], Awaitable[Response]], missing: str = ""
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The same, with the errors of operations as pages."""
+        """The same, with the errors of operations as pages. `missing` is the message where nothing has the name in the
+        address: the operation's own sentence leads to other operations, which a person at the page does not call."""
 
         async def shown(request: Request) -> Response:
             try:
                 return await answer(request)
             except PicomemError as error:
-                return self._error_page(request, error.status, error.code, remote_sentence(error), error_headers(error))
+                sentence = _say(request)(missing) if missing and isinstance(error, NotFound) else ""
+                headers, message = error_headers(error), remote_sentence(error)
+                return self._error_page(request, error.status, error.code, message, headers, sentence=sentence)
 
         return shown
 

@@ -3,7 +3,7 @@
 A record holds the user's own words only where every field that tells who speaks agrees. No host specifies these fields,
 and they change with its versions. So a field of this family that is present with an unexpected value or type is a
 doubt, and a text in doubt is not the user's: a flag is set by any true value (`1`, `"true"`), and an object that names
-no kind names no person.
+no kind, or has keys besides those that are known, names no person.
 
 Names of fields are compared without case and separators, because one host writes `isMeta` and the next `is_meta`.
 """
@@ -35,6 +35,8 @@ _NAMES_A_WRITER = {
     **dict.fromkeys("origin source promptsource provenance threadsource sender author".split(), _PERSON),
     "usertype": frozenset(("", "external", "ant", "user", "human")),
 }
+# Keys of an object that names a writer which leave a person a person: its kind, and what OpenClaw notes of its channel.
+_IN_A_WRITER = frozenset("kind type originsessionid sourcechannel".split())
 # In a log without a host of its own these tell it too; elsewhere they are the host's own kinds of records.
 _NAMES_A_WRITER_IN_A_LOG = {
     "name": frozenset(("", "user", "human", "me", "you")),
@@ -65,8 +67,8 @@ def doubted(
     doubts: list[Origin] = []
     for record in records:
         for name, value in record.items():
-            field = re.sub(r"[\W_]+", "", name).lower()
-            if field in except_for or value is None or value is False or value == "":
+            field = _field(name)
+            if field in except_for or _is_empty(value):
                 continue
             if field in _SET_BY_OTHERS and value:
                 doubts.append(_SET_BY_OTHERS[field])
@@ -88,10 +90,10 @@ def of_chat(key: str) -> Origin | None:
 
 def _named(value: object, expected: frozenset[str]) -> Origin | None:
     """Return whose words these are by a field that names the writer; None where it names a person."""
-    if isinstance(value, Mapping):
-        if doubts := doubted(value):
-            return doubts
-        value = value.get("kind", value.get("type"))
+    return _named_by_object(value, expected) if isinstance(value, Mapping) else _named_by_word(value, expected)
+
+
+def _named_by_word(value: object, expected: frozenset[str]) -> Origin | None:
     if not isinstance(value, str):
         return Origin.OTHER
     if value.strip().lower() in expected:
@@ -101,3 +103,24 @@ def _named(value: object, expected: frozenset[str]) -> Origin | None:
     if _WEB.search(value):
         return Origin.WEB
     return Origin.AGENT if _AGENTS.search(value) else Origin.OTHER
+
+
+def _named_by_object(writer: Mapping[str, Any], expected: frozenset[str]) -> Origin | None:
+    """Return the same for an object. A person is named only where each of its keys is known: another key may say
+    through what the words came (`via`)."""
+    if doubts := doubted(writer):
+        return doubts
+    kinds = [writer[name] for name in ("kind", "type") if name in writer] or [None]
+    if origins := [origin for kind in kinds if (origin := _named_by_word(kind, expected)) is not None]:
+        return worst(origins)
+    keys = {_field(name) for name, value in writer.items() if not _is_empty(value)}
+    return None if keys <= _IN_A_WRITER | _NAMES_A_WRITER.keys() else Origin.OTHER
+
+
+def _field(name: str) -> str:
+    """The name of a field as names are compared."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value is False or value == ""

@@ -35,7 +35,9 @@ def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
     """
     from picomem.engine import job_store
 
-    page, cursor = page_of(job_store.jobs(engine), lambda job: (job.name,), request.cursor, request.limit)
+    page, cursor = page_of(
+        job_store.jobs(engine), lambda job: (job.name,), request.cursor, request.limit, example=("",)
+    )
     return JobsResult([job_view(job) for job in page], cursor)
 
 

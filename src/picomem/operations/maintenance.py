@@ -12,7 +12,7 @@ from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
-from picomem.operations.paging import checked_id
+from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.presentations.wording import plural
@@ -285,9 +285,9 @@ def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
     damaged: list[str] = []
-    recorded = engine.changes(request.limit + 1, before=checked_id(request.cursor), damaged=damaged)
+    recorded = engine.changes(request.limit + 1, before=id_of(request.cursor, "audit"), damaged=damaged)
     page = recorded[: request.limit]
-    cursor = page[-1][0].id if len(recorded) > len(page) else ""
+    cursor = cursor_of_id("audit", page[-1][0].id) if len(recorded) > len(page) else ""
     changes = [change_view(engine, change, key) for change, key in page]
     return AuditResult(changes, cursor, engine.status().decisions, damage_warnings(damaged))
 

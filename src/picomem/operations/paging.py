@@ -21,18 +21,14 @@ Place = tuple[Any, ...]  # values that JSON holds
 
 
 def page_of(
-    items: Sequence[_Item], place: Callable[[_Item], Place], cursor: str, limit: int
+    items: Sequence[_Item], place: Callable[[_Item], Place], cursor: str, limit: int, *, example: Place
 ) -> tuple[Sequence[_Item], str]:
     """The items behind the cursor, `limit` at most, and the cursor of the next page, empty on the last one.
 
-    `items` are in the order of `place`, which differs for each. Raises InvalidInput for a cursor that no page gave.
+    `items` are in the order of `place`, which differs for each and is like the example. Raises InvalidInput for a
+    cursor that no page gave, even if there are no items.
     """
-    start = 0
-    if cursor and items:
-        last = place_of(cursor, place(items[0]))
-        start = bisect_right(items, last, key=place)
-    elif cursor:
-        _decoded(cursor)
+    start = bisect_right(items, place_of(cursor, example), key=place) if cursor else 0
     page = items[start : start + limit]
     more = start + limit < len(items)
     return page, cursor_of(place(page[-1])) if more else ""
@@ -56,12 +52,20 @@ def place_of(cursor: str, example: Place, nullable: Collection[int] = ()) -> Pla
     return place
 
 
-def checked_id(cursor: str) -> str:
-    """The cursor of a list in the order of ids, which is the id of the last entry; empty for the first page. Raises
-    InvalidInput."""
-    if cursor and not re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", cursor):
+def cursor_of_id(listing: str, id_: str) -> str:
+    """The cursor of a list in the order of ids. It names its list, because another list may hold the same entries."""
+    return cursor_of((listing, id_))
+
+
+def id_of(cursor: str, listing: str) -> str:
+    """The id of the last entry of the page before; empty for the first page. Raises InvalidInput for the cursor of
+    another list."""
+    if not cursor:
+        return ""
+    named, id_ = place_of(cursor, ("", ""))
+    if named != listing or not re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_):
         raise _not_a_cursor(cursor)
-    return cursor
+    return id_
 
 
 def _is_alike(value: object, example: object) -> bool:

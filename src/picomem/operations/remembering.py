@@ -6,15 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
-from picomem.light_dataclass import dataclass, replace
+from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
-from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.kinds import Decision, Kind, Origin, Priority
 
 if TYPE_CHECKING:
-    from picomem.clock import Micros
     from picomem.engine.engine import Engine
     from picomem.memory.remember import Remembered
 
@@ -60,7 +59,8 @@ class RememberRequest:
 @dataclass(frozen=True, slots=True)
 class RememberResult:
     """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it. A caller who may
-    not read memories gets only their own words back, and no reason."""
+    not read memories gets only their own values back, without an id or a reason, and learns whether it was stored (add)
+    or already known (merge)."""
 
     decision: str
     reason: str
@@ -98,7 +98,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         engine.tidy(when_due=True)
     assert done.memory is not None  # a refusal is raised
     if not engine.caller.may("memory:read:user"):
-        return _without_stored_texts(request, done, engine.now())
+        return _answer_without_reading(engine, request, done)
     return RememberResult(
         decision=done.decision.value,
         reason=done.reason,
@@ -110,26 +110,44 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     )
 
 
-def _without_stored_texts(request: RememberRequest, done: Remembered, now: Micros) -> RememberResult:
-    """The answer for a caller who may write and not read: that it is stored, with their own words."""
+def _answer_without_reading(engine: Engine, request: RememberRequest, done: Remembered) -> RememberResult:
+    """The answer for a caller who may write and not read: their own values, and whether it was stored (add) or already
+    known (merge). The ids and dates of a memory that was there before would say more than that."""
+    from picomem.clock import parse_iso
+    from picomem.memory.checked_arguments import importance_of
+    from picomem.records.memory import Memory
     from picomem.text.tokens import count_tokens
 
-    assert done.memory is not None
-    own = replace(
-        memory_view(done.memory, now),
+    now = engine.now()
+    since = moment(request.since, now, engine.zone)
+    does_expire = bool(request.expires_at) and request.expires_at != "never"
+    own = Memory(
+        id="",
+        version=0,
+        scope=engine.scope.narrowed(project=request.project),
         key=request.key,
+        kind=Kind(request.kind),
         content=request.content,
         context=request.context,
-        tags=list(request.tags),
-        related_to=list(request.related_to),
+        importance=importance_of(request.importance, request.priority),
+        pinned=request.pinned and not engine.caller.is_agent,
+        tags=tuple(request.tags),
+        related=tuple(request.related_to),
+        origin=Origin(request.origin),
+        valid_from=now if since is None else since,
+        known_from=now,
+        expires_at=parse_iso(str(request.expires_at), engine.zone) if does_expire else None,
+        created_at=now,
+        tokens=count_tokens(request.content),
+        change_id=done.change_id,
     )
     return RememberResult(
-        decision=done.decision.value,
+        decision="merge" if done.decision is Decision.MERGE else "add",
         reason="",
         change_id=done.change_id,
         merged_with="",
-        token_estimate=count_tokens(request.content),
-        memory=own,
+        token_estimate=own.tokens,
+        memory=memory_view(own, now),
         version_number=0,
     )
 
@@ -247,7 +265,9 @@ def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
 
 def _remembered(result: RememberResult) -> str:
     said = f"Memory stored: {result.memory.key}"
-    return said if result.decision == "add" else f"{said} ({result.decision}: {result.reason})"
+    if result.decision == "add":
+        return said
+    return f"{said} ({': '.join(filter(None, (result.decision, result.reason)))})"
 
 
 OPERATIONS = (

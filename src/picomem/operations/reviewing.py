@@ -72,7 +72,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
     places = review_places(engine, untrusted=request.untrusted)
-    page, cursor = page_of(places, tuple, request.cursor, request.limit)
+    page, cursor = page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
     left_out = len(places) - bisect_right(places, page[-1]) if page else 0
     now = engine.now()
     views = [

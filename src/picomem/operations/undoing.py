@@ -8,7 +8,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, given_filters, option
-from picomem.operations.paging import checked_id
+from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
 from picomem.records.memory import ChangeFilter
@@ -121,13 +121,13 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         request.limit + 1,
         about=request.name,
         run=request.run,
-        before=checked_id(request.cursor),
+        before=id_of(request.cursor, "changes"),
         damaged=damaged,
         wanted=_wanted(engine, request),
     )
     page = recorded[: request.limit]
     listed = [ListedChange(change_view(engine, change, key), undone.get(change.id, "")) for change, key in page]
-    cursor = page[-1][0].id if len(recorded) > len(page) else ""
+    cursor = cursor_of_id("changes", page[-1][0].id) if len(recorded) > len(page) else ""
     filters = given_filters(request, ("run", "verb", "actor", "since", "until"))
     if filters and (listed or not engine.changes(1, about=request.name, damaged=damaged)):
         filters = []

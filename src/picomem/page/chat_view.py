@@ -174,4 +174,5 @@ VIEW = PageView(
         "/chat/{id}/archive": archive,
         "/chat/{id}/restore": restore,
     },
+    missing="error.no_conversation",
 )

@@ -60,4 +60,10 @@ def _turns_of(nearby: Sequence[NearbyEpisode]) -> list[NearbyTurn]:
     return [NearbyTurn(turn, episode.id) for episode in nearby for turn in episode.turns]
 
 
-VIEW = PageView(name="episode", path="/episode/{id}", show=show, permission="memory:read:session")
+VIEW = PageView(
+    name="episode",
+    path="/episode/{id}",
+    show=show,
+    permission="memory:read:session",
+    missing="error.no_episode",
+)

@@ -146,4 +146,10 @@ VIEW = PageView(
     icon="M4 12a8 8 0 1 0 2.6-5.9M4 5v4h4M12 8v4.5l3 1.8",
     key="h",
 )
-ONE = PageView(name="history", path="/history/{id}", show=show_one, permission="memory:read:user")
+ONE = PageView(
+    name="history",
+    path="/history/{id}",
+    show=show_one,
+    permission="memory:read:user",
+    missing="error.no_change",
+)

@@ -188,4 +188,5 @@ VIEW = PageView(
     show=show,
     permission=operation("history").permission,
     actions={"/memory/{id}/revise": revise},
+    missing="error.no_memory",
 )

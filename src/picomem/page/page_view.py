@@ -95,7 +95,8 @@ class PageView:
 
     `path` may have parameters, as `/memory/{id}`. `actions` are the forms that it posts, by their paths; each has
     passed the check for forgery. `permission` is what its operation needs. A view with an `icon` (an SVG path in a box
-    of 24 units) stands in the rail, labelled by the message `rail.NAME`; `key` goes there after `g`.
+    of 24 units) stands in the rail, labelled by the message `rail.NAME`; `key` goes there after `g`. `missing` is the
+    message for an address that names something that is not there.
     """
 
     name: str
@@ -105,6 +106,7 @@ class PageView:
     actions: Mapping[str, Act] = field(default_factory=dict)
     icon: str = ""
     key: str = ""
+    missing: str = ""
 
 
 def address_of(path: str, fields: Values) -> str:

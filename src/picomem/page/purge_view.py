@@ -167,4 +167,5 @@ VIEW = PageView(
     show=show,
     permission=PERMISSION,
     actions={"/purge/run": run, "/purge/finish": finish},
+    missing="error.no_session",
 )

@@ -29,6 +29,7 @@ from picomem.text.temporal.intent import is_about_talk, is_meant, is_told, sente
 from picomem.text.temporal.spans import EARLIEST, LATEST, Phrase, Span, last_units
 
 _LONGEST = 2_000
+_LAST_YEAR = 2099  # of a date in digits: the words of a question name no later one
 _MINUTE = timedelta(minutes=1)
 
 
@@ -98,12 +99,13 @@ def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
     if window is None:
         if span.start > span.end:
             raise InvalidTime(f"“{_shown(text)}” ends before it begins; write the earlier date first.")
-        raise InvalidTime(f"“{_shown(text)}” is before 1970, where time begins here; name a later one.")
+        raise _too_early(text)
     return window
 
 
 def _whole(text: str, now: datetime, zone: tzinfo) -> Span:
     """The local time that an option's text names as a whole."""
+    given = text
     short = re.fullmatch(r"(\d{1,6})\s?(h|d|w|mo|y)", text, re.IGNORECASE | re.ASCII)
     try:
         if short:
@@ -118,17 +120,28 @@ def _whole(text: str, now: datetime, zone: tzinfo) -> Span:
             return Span(moment, moment + _MINUTE)
         span = english.read_whole(text, now) or chinese.read_whole(text, now)
     except (ValueError, OverflowError) as error:
-        raise _unreadable(text) from error
+        raise _unreadable(given) from error
     if span is None:
-        raise _unreadable(text)
+        raise _unreadable(given)
     return span
 
 
 def _unreadable(text: str) -> InvalidTime:
+    if written := re.fullmatch(r"(\d{4,9})(?:-\d\d){0,2}", text, re.ASCII):  # as it should be: the date is at fault
+        year = int(written[1])
+        if year < EARLIEST.year:
+            return _too_early(text)
+        if year > _LAST_YEAR:
+            return InvalidTime(f"“{_shown(text)}” is too late a date; name one from 1970 to {_LAST_YEAR}.")
+        return InvalidTime(f"“{_shown(text)}” is not in the calendar; name a day that exists, such as 2026-05-03.")
     return InvalidTime(
         f"“{_shown(text)}” cannot be read as a time; "
         "write 30d, last week, 2026-05-03, 2026-05 or 2026-05-01..2026-05-09."
     )
+
+
+def _too_early(text: str) -> InvalidTime:
+    return InvalidTime(f"“{_shown(text)}” is before 1970, where time begins here; name a later one.")
 
 
 def _shown(text: str) -> str:
