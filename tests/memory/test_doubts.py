@@ -225,6 +225,38 @@ def test_a_candidate_is_linked_to_another_that_it_probably_but_not_certainly_out
     assert texts.index(newer.rstrip(".")) < texts.index(older.rstrip("."))
 
 
+@pytest.mark.parametrize("named", [0, 1])
+def test_to_keep_a_pair_confirms_the_candidates_in_it(engine: Engine, tmp_path: Path, named: int) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for said in LIKELY:
+        _say(engine, folder, said)
+    before = engine.memories()
+    key = next(memory.key for memory in before if memory.content == LIKELY[named].rstrip("."))
+    assert len(to_review(engine)) == 3  # the pair, and both of it as candidates
+    change, _ = decide_on(engine, key, ReviewVerdict.KEEP)
+    assert to_review(engine) == []
+    assert [(memory.is_candidate, memory.expires_at) for memory in engine.memories()] == [(False, None)] * 2
+    engine.undo(change.run)
+    assert len(to_review(engine)) == 3
+    assert {memory.expires_at for memory in engine.memories()} == {memory.expires_at for memory in before}
+
+
+def test_to_keep_a_candidate_that_may_contradict_a_known_memory_is_one_change(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    known = engine.remember(LIKELY[0], since="2026-01-02").memory
+    assert known
+    _say(engine, folder, LIKELY[1])
+    (candidate,) = (memory for memory in engine.memories() if memory.is_candidate)
+    assert candidate.contradicts == (known.id,)
+    before = len(engine.changes(100))
+    change, _ = decide_on(engine, candidate.key, ReviewVerdict.KEEP)
+    assert len(engine.changes(100)) == before + 1 and to_review(engine) == []
+    engine.undo(change.id)
+    assert len(to_review(engine)) == 2
+
+
 def test_a_candidate_that_an_agent_offers_as_a_fact_is_confirmed_as_the_person_said_it(
     engine: Engine, tmp_path: Path
 ) -> None:

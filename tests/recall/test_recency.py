@@ -100,15 +100,18 @@ DECIDED_LATER = (
 )
 
 
-@pytest.fixture
-def doubted(engine: Engine, tmp_path: Path) -> Engine:
-    """Two sessions with decisions of which the later probably outdates the earlier."""
-    for day, said in (("2026-04-14", DECIDED), ("2026-05-04", DECIDED_LATER)):
+@pytest.fixture(params=["older first", "newer first"])
+def doubted(engine: Engine, tmp_path: Path, request: pytest.FixtureRequest) -> Engine:
+    """Two sessions with decisions of which the later probably outdates the earlier, in the order in which they are
+    ingested."""
+    is_older_first = request.param == "older first"
+    sessions = [("2026-04-14", DECIDED), ("2026-05-04", DECIDED_LATER)]
+    for day, said in sessions if is_older_first else reversed(sessions):
         path = tmp_path / f"{day}.jsonl"
         path.write_text(json.dumps({"role": "user", "content": said, "timestamp": f"{day}T09:00:00Z"}) + "\n")
         engine.ingest([path])
     newer, older = sorted(engine.memories(), key=lambda memory: -memory.valid_from)
-    assert newer.contradicts == (older.id,)
+    assert (newer.contradicts, older.contradicts) == (((older.id,), ()) if is_older_first else ((), (newer.id,)))
     return engine
 
 
@@ -135,6 +138,15 @@ def test_the_turn_of_a_statement_that_a_review_replaced_stays_behind_the_newer_s
 def test_the_turn_of_a_statement_that_holds_beside_the_newer_one_is_not_outdated(doubted: Engine, verdict: str) -> None:
     settled_by(doubted, verdict)
     assert not [hit for hit in doubted.recall("which store do we use for the berth reservations?").hits if hit.remark]
+
+
+def test_an_undone_review_leaves_the_turn_of_the_older_statement_as_it_was(doubted: Engine) -> None:
+    question = "which store do we use for the berth reservations?"
+    before = [(hit.text, hit.remark) for hit in doubted.recall(question).hits]
+    settled_by(doubted, "supersede")
+    ((latest, _), *_) = doubted.changes(1)
+    doubted.undo(latest.id)
+    assert [(hit.text, hit.remark) for hit in doubted.recall(question).hits] == before
 
 
 def test_the_turn_that_said_less_than_a_memory_says_is_not_outdated(engine: Engine, tmp_path: Path) -> None:

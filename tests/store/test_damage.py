@@ -267,6 +267,31 @@ def test_a_damaged_user_id_stands_in_nobody_elses_way(bit, db, tmp_path, open_en
 
 
 @pytest.mark.requirement("X2")
+@pytest.mark.parametrize("bit", [0, 5, 7])
+def test_a_purge_says_that_damaged_rows_may_be_of_its_user(bit, open_engine):
+    """Bit 0 of the digit makes another valid id."""
+    engine = open_engine(user="49170")
+    engine.remember("The quay is closed", key="quay")
+    engine.remember("The ferry is late", key="ferry")
+    _flip(engine, "memories", "user_id", "user_id = '49170' AND key = 'quay'", bit)
+    (warning,) = engine.purge(everything=True).left
+    assert "may belong to this user" in warning and "`picomem doctor --repair`" in warning
+    verb = operation("purge")
+    again = verb.presentation(verb.call(engine, verb.request(everything=True, yes=True)))
+    assert warning in str(again)
+    engine.doctor(repair=True)
+    assert [memory.key for memory in engine.memories()] == ["quay"]
+    assert engine.purge(everything=True).left == ()
+
+
+def test_a_purge_takes_no_other_user_for_a_damaged_one(open_engine, tmp_path):
+    _fill(open_engine(user="49171"), tmp_path)
+    engine = open_engine(user="49170")
+    engine.remember("The quay is closed", key="quay")
+    assert engine.purge(everything=True).left == ()
+
+
+@pytest.mark.requirement("X2")
 @pytest.mark.parametrize("reopened", [True, False])
 @pytest.mark.parametrize("bit", [1, 7])
 def test_a_store_whose_key_is_damaged_answers_and_goes_on_after_a_repair(bit, reopened, db, tmp_path, open_engine):

@@ -57,7 +57,7 @@ class Eraser:
         lease = self._lease()
         is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, permits, lease))
         if not is_begun:
-            return Purged(counts={}, change_id="", scan=None)
+            return Purged(counts={}, change_id="", scan=None, left=tuple(self._perhaps_of_user()))
         if erased is not None:
             logging.getLogger("picomem").info(
                 "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
@@ -144,6 +144,7 @@ class Eraser:
                 f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
                 for path in (notes.holding(tells.found_in) if notes else ())
             ]
+            left += self._perhaps_of_user()
         return Purged(
             counts=erased.counts if erased else {},
             change_id=erased.change.id if erased else "",
@@ -154,6 +155,19 @@ class Eraser:
             unfinished=unfinished,
             finished=not unfinished,
         )
+
+    def _perhaps_of_user(self) -> list[str]:
+        """A sentence about rows that the purge did not find because their user id is damaged, if there are any."""
+        from picomem.store import users
+
+        with self._context.connector.read() as tx:
+            damaged = users.perhaps_damaged(tx, self._context.scope)
+        if not damaged:
+            return []
+        return [
+            "Damaged rows may belong to this user and were not erased, because their user id is damaged; run "
+            "`picomem doctor --repair`, and then purge again."
+        ]
 
     def _remove_copies(self, texts: Sequence[str]) -> None:
         """Remove what was erased from the kept copies of transcripts: of erased ones everything, and from those that

@@ -94,8 +94,9 @@ class Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
     """The result of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names
-    files that could not be rewritten; `out_of_reach` says where copies stay that no purge reaches, empty if nowhere;
-    `unfinished` says why it is to be run again, empty where it is done; `copies` is as in Planned."""
+    files that could not be rewritten, and damaged rows that may be the user's; `out_of_reach` says where copies stay
+    that no purge reaches, empty if nowhere; `unfinished` says why it is to be run again, empty where it is done;
+    `copies` is as in Planned."""
 
     counts: dict[str, int]
     change_id: str

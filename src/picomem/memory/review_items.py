@@ -1,9 +1,10 @@
 """Pending decisions of a person about candidates and about pairs of statements that may contradict each other.
 
-Each decision is one change to one memory, so that it can be undone separately:
+Each decision is one change to one memory, so that it can be undone separately. (To keep a pair with a second candidate
+confirms this candidate by another change of the same run.)
 
-    keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, and are no
-                longer linked
+    keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, are no longer
+                linked, and are confirmed if they are candidates
     discard     the memory, or the newer of a pair, is archived
     supersede   the older of a pair is archived: it is no longer true
     merge       the older of a pair is archived: the newer says the same
@@ -28,6 +29,7 @@ from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
+_CONFIRMED: dict[str, object] = {"source": Source.MANUAL, "expires_at": None}  # of a candidate
 
 
 class ReviewVerdict(StrEnum):
@@ -121,9 +123,18 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
-        confirmed: dict[str, object] = {} if is_from_others else {"source": Source.MANUAL, "expires_at": None}
-        return _next(tx, writer, memory, confirmed, "confirm", "reviewed: kept")
+        return _next(tx, writer, memory, _confirmation(memory), "confirm", "reviewed: kept")
+    if verdict is ReviewVerdict.KEEP:
+        return _keep_both(tx, writer, *pair)
     return settle_pair(tx, writer, *pair, verdict)
+
+
+def _keep_both(tx: Transaction, writer: Writer, newer: Memory, older: Memory) -> Change:
+    """Confirm a pair by a person's decision. Its candidates would otherwise wait for a second one."""
+    linked, target = _by_link(newer, older)
+    if target.is_candidate:
+        _next(tx, writer, target, _CONFIRMED, "confirm", f"reviewed: kept beside “{linked.key}”")
+    return _unlink(tx, writer, linked, target, _confirmation(linked), "reviewed:")
 
 
 def settle_pair(
@@ -136,9 +147,24 @@ def settle_pair(
         return writer.forget(tx, older.scope, older.id, f"{said} superseded by “{newer.key}”", "supersede")
     if verdict is ReviewVerdict.MERGE:
         return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
-    linked, target = (newer, older) if older.id in newer.contradicts else (older, newer)
+    return _unlink(tx, writer, *_by_link(newer, older), {}, said)
+
+
+def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
+    """The memory of a pair on which the link stands, and the other."""
+    return (newer, older) if older.id in newer.contradicts else (older, newer)
+
+
+def _unlink(
+    tx: Transaction, writer: Writer, linked: Memory, target: Memory, fields: dict[str, object], said: str
+) -> Change:
     related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
+    return _next(tx, writer, linked, {**fields, "related": related}, "keep", f"{said} true beside “{target.key}”")
+
+
+def _confirmation(memory: Memory) -> dict[str, object]:
+    """The fields in which a memory that is kept differs; none of one that is no candidate."""
+    return _CONFIRMED if memory.is_candidate else {}
 
 
 def pairs_waiting(

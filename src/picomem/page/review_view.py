@@ -57,7 +57,7 @@ async def decide(asked: PageRequest) -> Redirect:
         done = await asked.call("review", arguments)
     except (Conflict, NotFound):
         return Redirect(to=back, notice="notice.decided_before")
-    return Redirect(to=back, notice="notice.reviewed", about=done["key"], run=done["change"].id)
+    return Redirect(to=back, notice="notice.reviewed", about=done["key"], run=done["change"].run)
 
 
 def entry_of(waiting: WaitingView) -> ReviewEntry:

@@ -21,6 +21,7 @@ from picomem.recall.vector_search import Cosines, VectorSearch
 from picomem.recall.weights import Weights
 from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
+from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Transaction
@@ -56,6 +57,7 @@ class RecallState:
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
+    listed: list[Memory] = field(default_factory=list)  # the memories among the hits
     empty_window: TimeWindow | None = None  # the time that the question names, where no episode is of it
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0

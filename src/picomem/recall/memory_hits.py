@@ -56,7 +56,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
     for newer, older in doubted_pairs(records[doc] for doc, _ in ranked[: state.wanted.limit]):
         if remarks.get(older.doc) == OUTDATED and older.id in state.taken_from:
             state.replaced_by[state.taken_from[older.id]] = newer.id
-    _note_archived(state, [records[doc] for doc, _ in ranked[: state.wanted.limit]])
+    state.listed = [records[doc] for doc, _ in ranked[: state.wanted.limit]]
     for doc, _ in ranked[: state.wanted.limit]:
         state.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     best = [doc for doc, _ in ranked[:LOOKED]]
@@ -64,20 +64,25 @@ def memory_hits(state: RecallState) -> list[Hit]:
     return hits
 
 
-def _note_archived(state: RecallState, listed: Sequence[Memory]) -> None:
-    """Keep the episodes of older statements that a memory contradicts and that were archived since, as by a review."""
-    for newer in listed:
-        for older_id in newer.contradicts:
-            versions = memories.versions(state.tx, state.scope, older_id)
-            if newer.is_candidate or not versions or versions[-1].valid_from > newer.valid_from:
-                continue
-            closed_by = memories.closers(state.tx, state.scope, older_id).get(versions[-1].version)
-            change = audit.change(state.tx, state.scope, closed_by) if closed_by else None
-            if change is None or change.decision == _SAYS_THE_SAME:
-                continue
-            for link in memories.links_of(state.tx, state.scope, older_id):
-                if link.parent.kind == "episode":
-                    state.replaced_by.setdefault(link.parent.id, newer.id)
+def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
+    """Note which of the episodes made a statement that was archived since, as by a review, beside a newer one that
+    recall lists. The link between the two stands on whichever was learned later."""
+    for older, made_from in memories.made_from_episodes(state.tx, state.scope, episode_ids):
+        newer = next((memory for memory in state.listed if _may_replace(memory, older)), None)
+        if newer is not None and _was_outdated(state, older):
+            for episode_id in made_from:
+                state.replaced_by.setdefault(episode_id, newer.id)
+
+
+def _may_replace(newer: Memory, older: Memory) -> bool:
+    is_linked = older.id in newer.contradicts or newer.id in older.contradicts
+    return is_linked and older.archived and older.valid_from <= newer.valid_from and not newer.is_candidate
+
+
+def _was_outdated(state: RecallState, archived: Memory) -> bool:
+    closed_by = memories.closers(state.tx, state.scope, archived.id).get(archived.version)
+    change = audit.change(state.tx, state.scope, closed_by) if closed_by else None
+    return change is not None and change.decision != _SAYS_THE_SAME
 
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:

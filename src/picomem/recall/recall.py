@@ -18,7 +18,7 @@ from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
 from picomem.recall.hits import HIT_OVERHEAD, redacted, spelling_warnings
 from picomem.recall.legs import RecallState
-from picomem.recall.memory_hits import memory_hits
+from picomem.recall.memory_hits import memory_hits, note_archived
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
 from picomem.recall.recency import replaced_last
@@ -70,6 +70,7 @@ class Recall:
             )
             ranked = memory_hits(state) if wanted.filters.include_memories else []
             ranked += episode_hits(state) if wanted.filters.include_transcripts else []
+            note_archived(state, [hit.id for hit in ranked if hit.source == "episode"])
         ranked, repeats = _without_repeats(ranked, state.taken_from)
         ranked = replaced_last(ranked, state.replaced_by, state.taken_from)
         warnings = state.warnings

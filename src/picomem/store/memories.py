@@ -28,6 +28,13 @@ class VersionLink(NamedTuple):
     change_id: str
 
 
+class FromEpisodes(NamedTuple):
+    """The last version of a memory, with the ids of the episodes from which some version of it was made."""
+
+    memory: Memory
+    episode_ids: list[str]
+
+
 class HeldVersions(NamedTuple):
     """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
     when they were written. A difference shows that a row is lost, or missing from the table's index."""
@@ -633,6 +640,21 @@ def links_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> d
             )
             links[values["child_id"]].append(VersionLink(values["child_version"], parent, values["change_id"]))
     return links
+
+
+def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]) -> list[FromEpisodes]:
+    """The memories that were made from some of the episodes; damaged rows are left out."""
+    parents: dict[str, list[str]] = {}
+    links = sql(tx).all("memories_of_episodes", user=scope.user, ids=json.dumps(episode_ids)) if episode_ids else []
+    for link in links:
+        if row_hash.is_whole("lineage", link):
+            values = row_hash.by_name("lineage", link)
+            parents.setdefault(values["child_id"], []).append(values["parent_id"])
+    rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(list(parents))) if parents else []
+    last: dict[str, Memory] = {}
+    for version in sorted(_whole(rows, scope, []), key=lambda version: version.version):
+        last[version.id] = version
+    return [FromEpisodes(memory, parents[memory.id]) for memory in last.values()]
 
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:

@@ -31,7 +31,7 @@ class Workspace:
     def note_change(self, result: Any) -> None:
         """Note that an operation has changed the store; its result says which change that was, if one can be undone."""
         change = getattr(result, "change", None)
-        self.changes += [change.id] if change else []
+        self.changes += [change.run] if change else []
         self.edition += 1
 
     async def undo(self) -> str:

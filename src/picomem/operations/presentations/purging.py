@@ -18,7 +18,7 @@ def purge(result: PurgeResult) -> Presentation:
     if result.dry_run:
         return _plan(result)
     if not (result.change_id or result.finished):
-        return _NOTHING
+        return Presentation(blocks=_NOTHING.blocks, warnings=tuple(result.left))
     blocks: list[Block] = []
     warnings: list[str] = []
     if result.change_id:

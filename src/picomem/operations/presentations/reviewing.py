@@ -15,7 +15,7 @@ def reviewed(result: ReviewResult) -> Presentation:
     if result.change:
         return Presentation(
             blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
-            next_steps=(f"`picomem undo {result.change.id}` takes it back.",),
+            next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
         )
     if not result.waiting:
         others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
