@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
+from collections import defaultdict
 from math import log
 from pathlib import Path
 
@@ -162,7 +162,7 @@ def lookalikes(known: list[Pair], count: int, seed: int = 11) -> list[Pair]:
     made: list[Pair] = []
     while len(made) < count:
         place = chance.randrange(len(texts))
-        scores: Counter[int] = Counter()
+        scores: defaultdict[int, float] = defaultdict(float)
         for word in sorted(words[place]):
             places = places_by_word[word]
             for other in places:
