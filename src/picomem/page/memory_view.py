@@ -111,6 +111,7 @@ async def _page(
         "versions": await to_thread.run_sync(shown_versions, versions, numbers),
         "sources": await _opened(asked, explained["sources"], memory),
         "changes": changes,
+        "page_sessions": await asked.page_sessions(),
         "verbs": {verb: asked.say(f"verb.{verb}") for verb in VERBS},
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
