@@ -489,6 +489,16 @@ def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
         expect(rows.nth(1)).to_be_focused()
 
 
+@pytest.mark.parametrize(("language", "said"), [("en-GB", "Project or none"), ("zh-CN", "项目 （含无项目的）")])
+@pytest.mark.parametrize("path", ["/memories?project=harbor", "/search?q=port&project=harbor"])
+def test_a_filter_of_a_project_says_that_it_keeps_what_has_none(
+    pages: Served, path: str, language: str, said: str
+) -> None:
+    with signed_in(pages.url, pages.db, locale=language) as page:
+        page.goto(path)
+        expect(page.get_by_label(said)).to_have_value("harbor")
+
+
 def test_pages_of_the_list_lead_on(pages: Served) -> None:
     with open_memory(pages.db, user="fay", embedder="none") as memory:
         for number in range(53):
