@@ -14,7 +14,7 @@ from picomem.engine.agent_support import note_injected
 from picomem.errors import Conflict
 from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation
-from picomem.page.memory_view import revision
+from picomem.page.memory_view import revision, shown_tags
 
 from .serving_pages import (
     PHONE,
@@ -161,6 +161,29 @@ def test_saving_one_field_leaves_the_others_as_they_are(pages: Served) -> None:
     with open_memory(pages.db, user="kai", embedder="none") as memory:
         (stored,) = memory.memories()
     assert (stored.context, tuple(stored.tags), memory_view(stored, 0).priority) == (context, tags, "high")
+
+
+@pytest.mark.parametrize(
+    ("tags", "added", "stored"),
+    [
+        (["red, green", "lamps"], ", mole", ["red, green", "lamps", "mole"]),
+        (["red", "green", "red, green"], "，mole", ["red", "green", "red, green", "mole"]),
+        (['says "red, green"', '"quay"'], "、mole", ['says "red, green"', '"quay"', "mole"]),
+        (["lamps"], ', "left, right" , ', ["lamps", "left, right"]),
+        ([], '"left, mole', ['"left', "mole"]),
+    ],
+)
+def test_a_tag_that_holds_a_comma_stays_whole_when_others_are_typed(
+    open_engine, db: Path, tags: list[str], added: str, stored: list[str]
+) -> None:
+    engine = open_engine(db)
+    engine.remember("The mole has two lamps", key="lamps", tags=tags)
+    (memory,) = engine.memories()
+    view = memory_view(memory, engine.now())
+    assert view.tags == tags
+    shown = shown_tags(tags)
+    assert "tags" not in revision(view, {"tags": [shown]}, "")
+    assert revision(view, {"tags": [shown + added]}, "")["tags"] == stored
 
 
 def test_tags_are_typed_with_the_commas_of_any_script(open_engine, db: Path) -> None:
