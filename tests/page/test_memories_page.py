@@ -370,6 +370,31 @@ def test_a_live_update_takes_no_edit_from_the_pane(pages: Served) -> None:
         expect(text).to_have_value("half a sentence")
 
 
+def test_a_key_on_one_row_takes_no_choice_away(pages: Served) -> None:
+    fill_examples(pages.db, "lee")
+    with signed_in(pages.url, pages.db, user="lee") as page:
+        page.goto("/memories")
+        for key in ("tea", "queue_store"):
+            page.get_by_label(f"Choose {key}").check()
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="backup_time", exact=True))
+        chosen, note = page.locator("#list input[name=id]:checked"), page.locator(".toast")
+        row.press("p")
+        expect(note).to_contain_text("Pinned: backup_time")
+        expect(row.get_by_role("button", name="Unpin")).to_be_visible()
+        expect(chosen).to_have_count(2)
+        note.get_by_role("button", name="Undo").click()
+        expect(note).to_contain_text("Undone: backup_time")
+        expect(row.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        expect(chosen).to_have_count(2)
+        row.get_by_role("link", name="backup_time", exact=True).click()
+        page.locator("#detail").get_by_role("button", name="Pin", exact=True).click()
+        expect(row.locator(".pinned")).to_be_visible()
+        expect(chosen).to_have_count(2)
+        page.locator(".bulk").get_by_role("button", name="Pin", exact=True).click()
+        expect(note).to_contain_text("Pinned: 2 memories")
+        expect(chosen).to_have_count(0)  # they have served
+
+
 def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
     fill_examples(pages.db, "leo")
     with signed_in(pages.url, pages.db, user="leo") as page:
