@@ -250,6 +250,37 @@ def test_an_edit_of_what_was_archived_meanwhile_is_kept(pages: Served) -> None:
         assert "<textarea" not in client.get(f"{path}?edit=1").text
 
 
+def test_a_button_beside_typed_text_asks_before_it_drops_it(pages: Served) -> None:
+    """“Restore”, where the memory was archived meanwhile, and every other one that replaces the form."""
+    fill_examples(pages.db, "oda")
+    with browsing(pages.url) as context:
+        page = context.new_page()  # not watched: the console tells of the conflict
+        sign_in(page, code_for(pages.db, "oda"))
+        asked: list[str] = []
+        answers = ["dismiss", "dismiss", "accept"]
+
+        def answer(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            getattr(dialog, answers[len(asked) - 1])()
+
+        page.on("dialog", answer)
+        page.goto("/memory/tea?edit=1")
+        text = page.get_by_label("What it says")
+        text.fill("half a sentence")
+        page.locator(".buttons").get_by_role("button", name="Pin", exact=True).click()
+        expect(text).to_have_value("half a sentence")
+        with open_memory(pages.db, user="oda", embedder="none") as memory:
+            memory.forget("tea")
+        page.get_by_role("button", name="Save a new version").click()
+        expect(page.get_by_role("alert")).to_contain_text("It was archived since you opened it")
+        page.get_by_role("button", name="Restore").click()
+        expect(text).to_have_value("half a sentence")
+        assert asked == ["confirm", "confirm"]
+        page.get_by_role("button", name="Restore").click()
+        expect(page.locator(".toast")).to_contain_text("Undone: tea")
+        expect(text).to_have_value("Prefers black tea in the morning")
+
+
 def test_typed_text_is_not_left_without_a_question(pages: Served) -> None:
     fill_examples(pages.db, "ole")
     with signed_in(pages.url, pages.db, user="ole") as page:

@@ -3,6 +3,7 @@ import { fillPane, refreshPane } from "./detail_pane.mjs";
 import { chooseAgain, chosen, keepFocus, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 import { hideToastInTime } from "./toast.mjs";
+import { mayLeave } from "./unsaved_text.mjs";
 
 // What was chosen stays so, unless the form was for it.
 function replaceContent(fresh, keepsChoice) {
@@ -55,6 +56,7 @@ export function sendQuickly() {
     const form = event.target.closest("form[data-quick]");
     if (!form) return;
     event.preventDefault();
+    if (![document.querySelector("#content"), form.closest("#detail")].every((root) => !root || mayLeave(root, form))) return;
     try {
       await send(form, event.submitter);
     } catch {
