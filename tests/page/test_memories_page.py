@@ -503,6 +503,16 @@ def test_a_window_that_becomes_narrow_beside_a_pane_has_all_controls(pages: Serv
         expect(row.locator(".cell-kind")).to_be_visible()
 
 
+def test_the_buttons_of_a_row_stand_below_those_of_the_row_before(pages: Served) -> None:
+    """Whether a row is pinned or not, though “Unpin” is wider than “Pin”."""
+    for language, edit in (("en-GB", "Edit"), ("zh-CN", "编辑")):
+        with signed_in(pages.url, pages.db, locale=language) as page:
+            page.goto("/memories")
+            expect(page.locator("tr[data-item] .pinned")).to_have_count(1)
+            links = page.get_by_role("link", name=edit, exact=True).all()
+            assert len({round(box["x"], 1) for link in links if (box := link.bounding_box())}) == 1
+
+
 def test_the_note_stays_while_a_person_is_at_it(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
         page.clock.install()
