@@ -112,6 +112,12 @@ class Runtime:
 
         sign_out(self._resources, token)
 
+    def page_session_names(self, user: str) -> frozenset[str]:
+        """The names that stand on the changes of a user's sessions of the web page. Raises StoreError."""
+        from picomem.engine.authorization import page_session_names
+
+        return page_session_names(self._resources, user)
+
     def has_tokens(self) -> bool:
         """Return whether any user has a token that programs may show. Raises StoreError."""
         from picomem.engine.authorization import has_tokens

@@ -16,7 +16,7 @@ from picomem.records.job import Job, JobState
 from picomem.records.spend import Spend
 from picomem.store import consolidations, job_rows
 
-from .serving_pages import EVERYTHING, READ_ONLY, form_code_in, signed_in_client
+from .serving_pages import EVERYTHING, READ_ONLY, form_code_in, signed_in, signed_in_client
 
 
 def fill_jobs_and_spending(pages: Served, user: str) -> None:
@@ -136,3 +136,26 @@ def test_the_doctor_says_how_far_it_is(open_engine, tmp_path) -> None:
     told: list[tuple[int, int, str]] = []
     assert engine.doctor(progress=lambda *state: told.append(state)).healthy
     assert told == [(1, 3, "users"), (2, 3, "full text")]
+
+
+def test_a_section_with_nothing_in_it_has_the_space_of_the_others(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, user="empty") as page:
+        page.goto("/status")
+
+        def edges(text: str) -> tuple[float, float]:
+            lines = (
+                "node => { const all = new Range(); all.selectNodeContents(node); return all.getBoundingClientRect() }"
+            )
+            box = page.get_by_text(text, exact=True).evaluate(lines)
+            return box["top"], box["bottom"]
+
+        texts = (
+            "Spent on models",
+            "No model was asked.",
+            "What was read",
+            "No transcript was read yet. This reads those of this machine:",
+        )
+        spent, none, read, unread = (edges(text) for text in texts)
+        assert none[0] - spent[1] == pytest.approx(12, abs=6)
+        assert read[0] - none[1] == pytest.approx(28, abs=6)
+        assert unread[0] - read[1] == pytest.approx(none[0] - spent[1], abs=1)

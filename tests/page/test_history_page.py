@@ -12,10 +12,11 @@ from playwright.sync_api import expect
 from tests.databases import chosen, open_memory
 from tests.gateway.serving import Served
 
+from picomem.engine.authorization import make_token
 from picomem.engine.engine import Engine
 from picomem.operations.table import operation
 
-from .serving_pages import READ_ONLY, form_code_in, signed_in, signed_in_client
+from .serving_pages import READ_ONLY, browser_client, form_code_in, signed_in, signed_in_client
 
 
 def run(memory: Engine, name: str, /, **fields: object):
@@ -122,6 +123,34 @@ def test_a_change_has_an_address_with_who_when_why_and_both_texts(pages: Served)
         assert "No change is like that" in client.get("/history?until=2020-01-01").text
         assert client.get("/history?since=never").status_code == 400
         assert client.get("/history?cursor=").status_code == 200
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "web page"), ("zh", "网页界面")])
+def test_who_made_a_change_on_the_page_is_the_page(pages: Served, language: str, said: str) -> None:
+    """A session that has ended, too; another token keeps its name."""
+    user = f"signed-{language}"
+    fill(pages, user)
+    with open_memory(pages.db, user=user, embedder="none") as memory:
+        _, token = make_token(memory, frozenset(), "laptop", None)
+    with browser_client(pages, Authorization=f"Bearer {token}") as client:
+        del client.headers["accept"], client.headers["origin"]
+        pinned = client.post("/api/v1/bulk-edit", json={"action": "pin", "names": ["tea"]})
+        assert pinned.status_code == 200
+    for action in ("unpin", "archive"):
+        with signed_in_client(pages, user=user) as client:
+            names = re.findall(r'/memory/([^/"?]+)/archive', client.get("/memories").text)
+            fields = {"csrf": form_code_in(client.get("/").text), "back": "/memories", "id": names}
+            assert client.post(f"/memories/{action}", data=fields).status_code == 303
+    with signed_in_client(pages, user=user) as client:
+        client.headers["accept-language"] = language
+        listed = client.get("/history").text
+        changes = list(dict.fromkeys(re.findall(r'href="/history/([^"]+)"', listed)))
+        shown = [client.get(f"/history/{change}").text for change in changes]
+        whole = [listed, client.get(f"/memory/{names[0]}").text, "".join(shown)]
+    for text in whole:
+        assert text.count(f">{said}</span>") == 2
+        assert text.count(">user:") == 2
+        assert len(re.findall(">api:", text)) == 1
 
 
 def test_pages_of_history_follow_each_other_without_a_gap(pages: Served) -> None:

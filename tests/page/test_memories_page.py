@@ -14,7 +14,7 @@ from picomem.engine.agent_support import note_injected
 from picomem.errors import Conflict
 from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation
-from picomem.page.memory_view import revision
+from picomem.page.memory_view import revision, shown_tags
 
 from .serving_pages import (
     PHONE,
@@ -163,6 +163,29 @@ def test_saving_one_field_leaves_the_others_as_they_are(pages: Served) -> None:
     assert (stored.context, tuple(stored.tags), memory_view(stored, 0).priority) == (context, tags, "high")
 
 
+@pytest.mark.parametrize(
+    ("tags", "added", "stored"),
+    [
+        (["red, green", "lamps"], ", mole", ["red, green", "lamps", "mole"]),
+        (["red", "green", "red, green"], "，mole", ["red", "green", "red, green", "mole"]),
+        (['says "red, green"', '"quay"'], "、mole", ['says "red, green"', '"quay"', "mole"]),
+        (["lamps"], ', "left, right" , ', ["lamps", "left, right"]),
+        ([], '"left, mole', ['"left', "mole"]),
+    ],
+)
+def test_a_tag_that_holds_a_comma_stays_whole_when_others_are_typed(
+    open_engine, db: Path, tags: list[str], added: str, stored: list[str]
+) -> None:
+    engine = open_engine(db)
+    engine.remember("The mole has two lamps", key="lamps", tags=tags)
+    (memory,) = engine.memories()
+    view = memory_view(memory, engine.now())
+    assert view.tags == tags
+    shown = shown_tags(tags)
+    assert "tags" not in revision(view, {"tags": [shown]}, "")
+    assert revision(view, {"tags": [shown + added]}, "")["tags"] == stored
+
+
 def test_tags_are_typed_with_the_commas_of_any_script(open_engine, db: Path) -> None:
     engine = open_engine(db)
     engine.remember("The mole has two lamps", key="lamps")
@@ -225,6 +248,37 @@ def test_an_edit_of_what_was_archived_meanwhile_is_kept(pages: Served) -> None:
         assert "It was archived since you opened it" in late.text
         assert "Prefers coffee</textarea>" in late.text
         assert "<textarea" not in client.get(f"{path}?edit=1").text
+
+
+def test_a_button_beside_typed_text_asks_before_it_drops_it(pages: Served) -> None:
+    """“Restore”, where the memory was archived meanwhile, and every other one that replaces the form."""
+    fill_examples(pages.db, "oda")
+    with browsing(pages.url) as context:
+        page = context.new_page()  # not watched: the console tells of the conflict
+        sign_in(page, code_for(pages.db, "oda"))
+        asked: list[str] = []
+        answers = ["dismiss", "dismiss", "accept"]
+
+        def answer(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            getattr(dialog, answers[len(asked) - 1])()
+
+        page.on("dialog", answer)
+        page.goto("/memory/tea?edit=1")
+        text = page.get_by_label("What it says")
+        text.fill("half a sentence")
+        page.locator(".buttons").get_by_role("button", name="Pin", exact=True).click()
+        expect(text).to_have_value("half a sentence")
+        with open_memory(pages.db, user="oda", embedder="none") as memory:
+            memory.forget("tea")
+        page.get_by_role("button", name="Save a new version").click()
+        expect(page.get_by_role("alert")).to_contain_text("It was archived since you opened it")
+        page.get_by_role("button", name="Restore").click()
+        expect(text).to_have_value("half a sentence")
+        assert asked == ["confirm", "confirm"]
+        page.get_by_role("button", name="Restore").click()
+        expect(page.locator(".toast")).to_contain_text("Undone: tea")
+        expect(text).to_have_value("Prefers black tea in the morning")
 
 
 def test_typed_text_is_not_left_without_a_question(pages: Served) -> None:
@@ -347,6 +401,31 @@ def test_a_live_update_takes_no_edit_from_the_pane(pages: Served) -> None:
         expect(text).to_have_value("half a sentence")
 
 
+def test_a_key_on_one_row_takes_no_choice_away(pages: Served) -> None:
+    fill_examples(pages.db, "lee")
+    with signed_in(pages.url, pages.db, user="lee") as page:
+        page.goto("/memories")
+        for key in ("tea", "queue_store"):
+            page.get_by_label(f"Choose {key}").check()
+        row = page.locator("tr[data-item]", has=page.get_by_role("link", name="backup_time", exact=True))
+        chosen, note = page.locator("#list input[name=id]:checked"), page.locator(".toast")
+        row.press("p")
+        expect(note).to_contain_text("Pinned: backup_time")
+        expect(row.get_by_role("button", name="Unpin")).to_be_visible()
+        expect(chosen).to_have_count(2)
+        note.get_by_role("button", name="Undo").click()
+        expect(note).to_contain_text("Undone: backup_time")
+        expect(row.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+        expect(chosen).to_have_count(2)
+        row.get_by_role("link", name="backup_time", exact=True).click()
+        page.locator("#detail").get_by_role("button", name="Pin", exact=True).click()
+        expect(row.locator(".pinned")).to_be_visible()
+        expect(chosen).to_have_count(2)
+        page.locator(".bulk").get_by_role("button", name="Pin", exact=True).click()
+        expect(note).to_contain_text("Pinned: 2 memories")
+        expect(chosen).to_have_count(0)  # they have served
+
+
 def test_a_live_update_takes_no_choice_away(pages: Served) -> None:
     fill_examples(pages.db, "leo")
     with signed_in(pages.url, pages.db, user="leo") as page:
@@ -424,6 +503,16 @@ def test_a_window_that_becomes_narrow_beside_a_pane_has_all_controls(pages: Serv
         expect(row.locator(".cell-kind")).to_be_visible()
 
 
+def test_the_buttons_of_a_row_stand_below_those_of_the_row_before(pages: Served) -> None:
+    """Whether a row is pinned or not, though “Unpin” is wider than “Pin”."""
+    for language, edit in (("en-GB", "Edit"), ("zh-CN", "编辑")):
+        with signed_in(pages.url, pages.db, locale=language) as page:
+            page.goto("/memories")
+            expect(page.locator("tr[data-item] .pinned")).to_have_count(1)
+            links = page.get_by_role("link", name=edit, exact=True).all()
+            assert len({round(box["x"], 1) for link in links if (box := link.bounding_box())}) == 1
+
+
 def test_the_note_stays_while_a_person_is_at_it(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
         page.clock.install()
@@ -487,6 +576,16 @@ def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
         press("Escape")
         expect(pane).to_be_hidden()
         expect(rows.nth(1)).to_be_focused()
+
+
+@pytest.mark.parametrize(("language", "said"), [("en-GB", "Project or none"), ("zh-CN", "项目 （含无项目的）")])
+@pytest.mark.parametrize("path", ["/memories?project=harbor", "/search?q=port&project=harbor"])
+def test_a_filter_of_a_project_says_that_it_keeps_what_has_none(
+    pages: Served, path: str, language: str, said: str
+) -> None:
+    with signed_in(pages.url, pages.db, locale=language) as page:
+        page.goto(path)
+        expect(page.get_by_label(said)).to_have_value("harbor")
 
 
 def test_pages_of_the_list_lead_on(pages: Served) -> None:

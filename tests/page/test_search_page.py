@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
+from tests.databases import open_memory
 from tests.gateway.serving import Served
 
 from .serving_pages import READ_ONLY, browsing, code_for, sign_in, signed_in, signed_in_client
@@ -67,6 +68,20 @@ def test_a_filter_that_cannot_be_read_takes_the_place_of_the_results(pages: Serv
         expect(page.locator("#search-said")).to_contain_text("cannot be read as a time")
         believed.fill("")
         expect(page.locator("#results .hit")).not_to_have_count(0)
+
+
+def test_the_count_above_the_results_is_of_those_shown(pages: Served) -> None:
+    with open_memory(pages.db, user="counted", embedder="none") as memory:
+        for number in range(20):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in_client(pages, user="counted") as client:
+        address = "/search?q=which+boat+does+mooring+7+hold"
+        folding, whole = (client.get(path).text for path in (address, f"{address}&weak=1"))
+    (weaker,) = re.findall(r"(\d+) weaker results?<", folding)
+    counts = [int(re.findall(r"<strong>(\d+) results?<", text)[0]) for text in (folding, whole)]
+    assert counts == [len(re.findall(r'<li class="hit[ "]', text)) for text in (folding, whole)]
+    assert counts[0] + int(weaker) == counts[1]
+    assert "weaker result" not in whole
 
 
 def test_what_was_said_last_is_cited_without_a_mark_before_it(pages: Served) -> None:

@@ -193,6 +193,13 @@ def sign_out(resources: Resources, token: str) -> None:
                 access_tokens.revoke(tx, known, resources.clock())
 
 
+def page_session_names(resources: Resources, user: str) -> frozenset[str]:
+    """The names that stand on the changes of a user's sessions of the web page, ended ones too."""
+    with resources.connector.read() as tx:
+        known = access_tokens.every(tx, Scope(user))
+    return frozenset(f"{TOKEN_SIGNATURE}{token.short_id}" for token in known if token.is_page_session)
+
+
 def has_tokens(resources: Resources) -> bool:
     """Return whether any user has a token that programs may show."""
     now = resources.clock()

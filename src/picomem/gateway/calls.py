@@ -162,6 +162,10 @@ class Calls:
         """Return whether a code would open a session of the web page now."""
         return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
 
+    async def page_session_names(self, caller: Caller) -> frozenset[str]:
+        """The names that stand on the changes of the caller's sessions of the web page. Raises StoreError."""
+        return await to_thread.run_sync(self.runtime.page_session_names, caller.user, limiter=self.places.lookups)
+
     async def sign_in(self, code: str, replaced: str) -> str | None:
         """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
         code that is not valid."""

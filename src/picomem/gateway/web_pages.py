@@ -245,6 +245,9 @@ class WebPages:
         async def call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
             return await self._calls.call(caller, name, arguments)
 
+        async def page_sessions() -> frozenset[str]:
+            return await self._calls.page_session_names(caller)
+
         return PageRequest(
             path=request.url.path,
             parameters=request.path_params,
@@ -256,6 +259,7 @@ class WebPages:
             language=language,
             say=say_in(language),
             call=call,
+            page_sessions=page_sessions,
         )
 
     # Answers

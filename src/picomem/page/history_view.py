@@ -82,6 +82,7 @@ async def show(asked: PageRequest) -> PageContent:
         "next": asked.address_with(cursor=listed["cursor"]) if listed["cursor"] else "",
         "is_first": not asked.asked("cursor"),
         "may_purge": asked.caller.may("memory:purge:user"),
+        "page_sessions": await asked.page_sessions(),
     }
     return PageContent(template="history.html", title=asked.say("history.title"), values=values)
 
@@ -100,6 +101,7 @@ async def show_one(asked: PageRequest) -> PageContent:
         "beside": None if is_run else await _content_beside(asked, entries[0].change),
         "warnings": listed["warnings"],
         "is_whole": not listed["cursor"],
+        "page_sessions": await asked.page_sessions(),
     }
     return PageContent(template="change.html", title=asked.say("history.change"), values=values)
 

@@ -27,7 +27,8 @@ _MOST_HANDOUTS = 5
 _MOST_OPENED = 3  # sources of which the messages are shown
 _CHANGED = "It changed since you opened it. Below is what you typed; compare it with what it says now."
 _ARCHIVED = "It was archived since you opened it. Copy what you typed, restore it, and edit it again."
-_COMMA = re.compile("[,，、]")
+_COMMAS = ",，、"
+_QUOTED = re.compile('^"([^"]*)"$')
 FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
 
 
@@ -80,8 +81,8 @@ def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str)
     for name in ("content", "context", "kind", "priority"):
         if name in typed and typed[name] != getattr(memory, name).strip():
             arguments[name] = typed[name]
-    if "tags" in typed and typed["tags"] != _typed(memory, "tags").strip():  # a tag may hold a comma itself
-        tags = [tag for part in _COMMA.split(typed["tags"]) if (tag := part.strip())]
+    if "tags" in typed and typed["tags"] != _typed(memory, "tags").strip():
+        tags = typed_tags(typed["tags"], memory.tags)
         if tags != memory.tags:
             arguments["tags"] = tags or [""]  # an empty one takes all away
     expires = (memory.expires_at or "")[:10]
@@ -92,6 +93,21 @@ def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str)
     if reason.strip():
         arguments["reason"] = reason
     return arguments
+
+
+def typed_tags(text: str, known: Sequence[str]) -> list[str]:
+    """The tags that were typed, by commas of any script; what stands in quotation marks is one tag, and so is a tag of
+    the memory, as its field shows it."""
+    shown = {shown_tags([tag]): tag for tag in known}
+    whole = "|".join([*(re.escape(part) for part in sorted(shown, key=len, reverse=True)), '"[^"]*"'])
+    parts = re.findall(rf"\s*(?:{whole})\s*(?=[{_COMMAS}]|$)|[^{_COMMAS}]+", text)
+    tags = [shown.get(part) or _QUOTED.sub(r"\1", part) for part in map(str.strip, parts)]
+    return [tag for tag in tags if tag]
+
+
+def shown_tags(tags: Sequence[str]) -> str:
+    """The tags as their field shows them: one that holds a comma stands in quotation marks."""
+    return ", ".join(f'"{tag}"' if any(comma in tag for comma in _COMMAS) else tag for tag in tags)
 
 
 async def _page(
@@ -111,6 +127,7 @@ async def _page(
         "versions": await to_thread.run_sync(shown_versions, versions, numbers),
         "sources": await _opened(asked, explained["sources"], memory),
         "changes": changes,
+        "page_sessions": await asked.page_sessions(),
         "verbs": {verb: asked.say(f"verb.{verb}") for verb in VERBS},
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
@@ -178,7 +195,7 @@ def marked_turn(turn: TurnView, statement: str) -> TurnView:
 
 def _typed(memory: MemoryView, name: str) -> str:
     if name == "tags":
-        return ", ".join(memory.tags)
+        return shown_tags(memory.tags)
     return (memory.expires_at or "")[:10] if name == "expires_at" else str(getattr(memory, name))
 
 

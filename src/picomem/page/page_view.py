@@ -26,8 +26,9 @@ class PageRequest:
     """What a browser asks for.
 
     `parameters` are the parts of the path, `query` and `form` the fields by name. `call` runs an operation for
-    the caller, as the API does, and raises what the operation raises; the values of its result are views. `say` gives
-    texts in the reader's language.
+    the caller, as the API does, and raises what the operation raises; the values of its result are views.
+    `page_sessions` gives the names that stand on changes which the user made on this page. `say` gives texts in the
+    reader's language.
     """
 
     path: str
@@ -40,6 +41,7 @@ class PageRequest:
     language: str
     say: Say
     call: CallOperation
+    page_sessions: Callable[[], Awaitable[frozenset[str]]]
 
     def asked(self, name: str) -> str:
         """A field of the address, or an empty text."""

@@ -62,11 +62,12 @@ async def show(asked: PageRequest) -> PageContent:
 def answer_values(answer: AnswerView, asked: PageRequest) -> dict[str, Any]:
     """What the template needs to know of an answer."""
     strong, weak = standing_out(answer.hits)
-    shows_all = bool(asked.asked("weak"))
+    shown, folded = ([*strong, *weak], []) if asked.asked("weak") else (strong, weak)
     return {
         "answer": answer,
-        "groups": grouped([*strong, *weak] if shows_all else strong, answer.sessions),
-        "weaker": 0 if shows_all else len(weak),
+        "groups": grouped(shown, answer.sessions),
+        "shown": len(shown),
+        "weaker": len(folded),
         "legs": [leg_state(name, state) for name, state in answer.legs.items()],
         "sureness": sureness(answer.confidence),
         "window": window_text(answer, asked),

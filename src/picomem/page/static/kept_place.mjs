@@ -1,4 +1,4 @@
-// Where a person is in a list, while it is replaced by the same list as the server has it now.
+// Where a person is in a list, and what they have chosen there, while it is replaced by the same list as the server has it now.
 function items() {
   return [...document.querySelectorAll("#content [data-item]")];
 }
@@ -28,4 +28,18 @@ export function keepFocus(before, follows) {
   const all = items();
   const item = (before.id && document.getElementById(before.id)) || all[Math.min(before.number, all.length - 1)];
   item?.focus({ preventScroll: !follows });
+}
+
+// What a person has chosen or opened in the regions.
+export function chosen() {
+  const boxes = [...document.querySelectorAll("#content [data-live] input[name=id]:checked")].map((box) => box.value);
+  const opened = [...document.querySelectorAll("#content [data-live] details[open]")];
+  return { boxes, opened: opened.map((details) => details.closest("[id]").id) };
+}
+
+export function chooseAgain({ boxes, opened }) {
+  for (const box of document.querySelectorAll("#content [data-live] input[name=id]")) {
+    if (boxes.includes(box.value)) box.checked = true;
+  }
+  for (const id of opened) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
 }

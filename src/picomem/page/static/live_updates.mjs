@@ -1,25 +1,11 @@
 // Two windows see each other's changes: the server says that memory changed, and the regions of the page that are marked
 // `data-live` and the pane are loaded again, unless something in them is being edited.
 import { refreshPane } from "./detail_pane.mjs";
-import { keepFocus, keepView, place } from "./kept_place.mjs";
+import { chooseAgain, chosen, keepFocus, keepView, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
 const SIGNED_OUT = 4401; // why the server closes a socket
-
-// What a person has chosen or opened in the regions.
-function chosen() {
-  const boxes = [...document.querySelectorAll("#content [data-live] input[name=id]:checked")].map((box) => box.value);
-  const opened = [...document.querySelectorAll("#content [data-live] details[open]")];
-  return { boxes, opened: opened.map((details) => details.closest("[id]").id) };
-}
-
-function chooseAgain({ boxes, opened }) {
-  for (const box of document.querySelectorAll("#content [data-live] input[name=id]")) {
-    if (boxes.includes(box.value)) box.checked = true;
-  }
-  for (const id of opened) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
-}
 
 async function refresh() {
   const regions = [...document.querySelectorAll("#content [data-live][id]")];

@@ -1,17 +1,22 @@
 // Forms that change something in a moment: sent without leaving the page, whose regions are then as the server has them.
 import { fillPane, refreshPane } from "./detail_pane.mjs";
-import { keepFocus, place } from "./kept_place.mjs";
+import { chooseAgain, chosen, keepFocus, place } from "./kept_place.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 import { hideToastInTime } from "./toast.mjs";
+import { mayLeave } from "./unsaved_text.mjs";
 
-function replaceContent(fresh) {
+// What was chosen stays so, unless the form was for it.
+function replaceContent(fresh, keepsChoice) {
   const before = place();
+  const choices = chosen();
   replaceRegions(fresh, ["#content"]);
+  if (keepsChoice) chooseAgain(choices);
   keepFocus(before, before.isByKeyboard); // a click does not take the page along to where its row has gone
 }
 
 async function send(form, submitter) {
   const pane = form.closest("#detail");
+  const keepsChoice = !submitter?.closest(".bulk");
   const fields = new URLSearchParams(new FormData(form));
   const action = submitter?.getAttribute("formaction") || form.getAttribute("action");
   const response = await fetch(action, { method: "POST", body: fields, headers: { Accept: "text/html" } });
@@ -35,13 +40,13 @@ async function send(form, submitter) {
     if (response.redirected) pane.dataset.address = new URL(response.url).pathname;
     fillPane(fresh);
     const whole = await loaded(location.href);
-    if (whole) replaceContent(whole);
+    if (whole) replaceContent(whole, keepsChoice);
   } else if (new URL(response.url).pathname === location.pathname || !response.redirected) {
-    replaceContent(fresh);
+    replaceContent(fresh, keepsChoice);
     if (response.redirected) history.replaceState(null, "", response.url);
   } else {
     const whole = await loaded(location.href);
-    if (whole) replaceContent(whole);
+    if (whole) replaceContent(whole, keepsChoice);
   }
   await refreshPane();
 }
@@ -51,6 +56,7 @@ export function sendQuickly() {
     const form = event.target.closest("form[data-quick]");
     if (!form) return;
     event.preventDefault();
+    if (![document.querySelector("#content"), form.closest("#detail")].every((root) => !root || mayLeave(root, form))) return;
     try {
       await send(form, event.submitter);
     } catch {

@@ -12,13 +12,13 @@ function isUnsaved(form) {
   return form.dataset.unsaved !== undefined || [...form.elements].some(isChanged);
 }
 
-function hasUnsaved(root) {
-  return [...root.querySelectorAll("form.edit")].some(isUnsaved);
+function hasUnsaved(root, sent) {
+  return [...root.querySelectorAll("form.edit")].some((form) => form !== sent && isUnsaved(form));
 }
 
-// True where nothing in an element is unsaved, or a person lets it go.
-export function mayLeave(root) {
-  return !hasUnsaved(root) || confirm(document.body.dataset.unsaved);
+// True where nothing in an element is unsaved, or a person lets it go; `sent` is a form that is being saved.
+export function mayLeave(root, sent) {
+  return !hasUnsaved(root, sent) || confirm(document.body.dataset.unsaved);
 }
 
 export function askBeforeLeaving() {
