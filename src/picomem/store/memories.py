@@ -645,10 +645,10 @@ def links_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> d
 def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]) -> list[FromEpisodes]:
     """The memories that were made from some of the episodes; damaged rows are left out."""
     parents: dict[str, list[str]] = {}
-    links = sql(tx).all("memories_of_episodes", user=scope.user, ids=json.dumps(episode_ids)) if episode_ids else []
+    links = sql(tx).all("children_of_episodes", user=scope.user, ids=json.dumps(episode_ids)) if episode_ids else []
     for link in links:
-        if row_hash.is_whole("lineage", link):
-            values = row_hash.by_name("lineage", link)
+        values = row_hash.by_name("lineage", link)
+        if values["child_kind"] == "memory" and row_hash.is_whole("lineage", link):
             parents.setdefault(values["child_id"], []).append(values["parent_id"])
     rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(list(parents))) if parents else []
     last: dict[str, Memory] = {}

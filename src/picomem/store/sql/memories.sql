@@ -283,11 +283,11 @@ SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND child_kind = 'memory' AND child_id IN (SELECT value FROM json_each(:ids))
 ORDER BY child_id, child_version, parent_kind, parent_id
 
--- name: memories_of_episodes
+-- Children of every kind: with a condition on the kind SQLite reads all memories of the user instead of the index of parents.
+-- name: children_of_episodes
 SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND parent_kind = 'episode' AND parent_id IN (SELECT value FROM json_each(:ids))
-  AND child_kind = 'memory'
-ORDER BY child_id, parent_id
+ORDER BY parent_id, child_id, child_version
 
 -- part: index_page_columns
 page, tokens, left_out, made_from, agent, project, budget, user_id, row_hash
