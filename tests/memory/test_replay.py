@@ -13,6 +13,7 @@ import random
 import re
 import sys
 import tempfile
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,9 @@ def _replay(seed: int) -> str:
 
 
 def _numbered(text: str) -> str:
-    """The text with each id, whole or its beginning, replaced by the number of its first appearance."""
+    """The text with each id, whole or its beginning, replaced by the number of its first appearance. Cursors hold ids."""
     numbers: dict[str, str] = {}
+    text = re.sub(r'(?<="cursor": ")[\w-]+', lambda cursor: b64decode(cursor[0] + "==", b"-_").decode(), text)
     text = _ID.sub(lambda match: numbers.setdefault(match[0], f"id-{len(numbers)}"), text)
     return re.sub(r"\b[0-9a-f]{8}-[0-9a-f]{4}\b", "id", text)
 

@@ -451,9 +451,11 @@ def _first_sentence(text: str) -> str:
 
 
 def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
-    from picomem.cli.command_hints import hints_for
+    sentence = str(error)
+    if "`picomem " in sentence:  # otherwise nothing is loaded: there may be too little memory for it
+        from picomem.cli.command_hints import hints_for
 
-    sentence = hints_for(arguments).shown(str(error))
+        sentence = hints_for(arguments).shown(sentence)
     if "--json" in arguments:
         details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
         document = {"error": {"code": error.code, "message": sentence, **details}}
