@@ -33,7 +33,7 @@ STRANGERS = 1_500
 LOOKALIKES = 6_000  # more than the written pairs: most statements in a store are independent
 _MADE_WEIGHT = 0.5
 _FOLDS = 5
-WRITERS = ("work", "private", "software", "chinese", "life")  # each wrote a file of each kind, and saw no other's
+WRITERS = ("office", "private", "software", "chinese", "life")  # each wrote a file of each kind, and saw no other's
 
 
 @dataclass(frozen=True, slots=True)

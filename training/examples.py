@@ -8,7 +8,7 @@ d*.txt   prompts that ask nothing of memory, under the name of their pattern (`#
 e*.txt   a memory, a question that it answers, and one that it leaves open: `statement|answered|left open`
 f*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
 
-The files of one ending (`a13_work.txt`, `b12_work.txt`, `c10_work.txt`) are of one writer.
+The files of one ending (`a13_office.txt`, `b12_office.txt`, `c10_office.txt`) are of one writer.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         else (memory, judge_pair(offer.content, memory.content), False)
         for memory in looked
     ]
-    count = len(judged)  # a doubt costs less than a wrong replacement, so it is corrected by the root alone
+    count = len(judged)
     judged = [
         judgement for judgement in judged if max(judgement[1].supersedes, judgement[1].duplicates) >= _CONTRADICTING
     ]
@@ -176,6 +176,7 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         merged = _merged(offer, memory, said, content=offer.content)
         reason = f"it contradicts “{memory.key}” on the same subject{relation.because()}"
         return Outcome(Decision.SUPERSEDE, reason, memory, merged)
+    # A doubt costs less than a wrong replacement, so it is corrected by the root of the number alone.
     doubted = [
         (memory, relation) for memory, relation, _ in judged if among(relation.supersedes, count**0.5) >= _CONTRADICTING
     ]

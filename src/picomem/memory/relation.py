@@ -16,7 +16,7 @@ from picomem.memory.likeness import differ_in_letters, exchange_words
 from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair, share_no_evidence
 from picomem.models.classifier import load
 
-# Chosen from the validation (`python -m training --validate`), not from the sets that measure.
+# Chosen from the validation (`python -m training --by-writer`), not from the sets that measure.
 SUPERSEDES = 0.7
 SUPERSEDES_IN_PASSING = 0.9  # for what was captured and is not confirmed
 DUPLICATES = 0.25

@@ -17,7 +17,7 @@ from picomem.records.kinds import Kind
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
 
-# Chosen from the validation (`python -m training --validate`), not from the sets that measure.
+# Chosen from the validation (`python -m training --by-writer`), not from the sets that measure.
 LEAST = 0.75  # of what is kept: a wrong candidate costs more than one that is missed
 SURE = 0.9  # from here on a sentence is kept as a memory at once: at one durable sentence in ten most are right
 _DOUBTED = 0.003  # a request that is no outright one is dropped below this

@@ -8,7 +8,7 @@ from __future__ import annotations
 from picomem.models.classifier import load
 from picomem.policy.offer_signals import observe_offer
 
-LEAST = 0.2  # chosen from the validation: two or three of a hundred worthwhile lines are below it
+LEAST = 0.2  # chosen from the validation: two of a hundred worthwhile lines are below it
 
 
 def junk_signals(text: str) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ def memory_hits(state: RecallState) -> list[Hit]:
 def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
     """Note which of the episodes made a statement that was archived since, as by a review, beside a newer one that
     recall lists. The link between the two stands on whichever was learned later."""
+    if not state.listed:
+        return
     for older, made_from in memories.made_from_episodes(state.tx, state.scope, episode_ids):
         newer = next((memory for memory in state.listed if _may_replace(memory, older)), None)
         if newer is not None and _was_outdated(state, older):
