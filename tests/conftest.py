@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,6 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What runs in the background of a shell ignores Ctrl-C, and so would the processes that tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     choose(str(config.getoption("--database")))
     keep_temporary_files_in_memory()
     gc.disable()  # until all tests are collected: what is imported by then stays

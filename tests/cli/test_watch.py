@@ -55,8 +55,6 @@ class Watched:
             stderr=subprocess.PIPE,
             cwd=home,
             env=environment,
-            # Whoever runs the tests in the background of a shell ignores Ctrl-C, and so would their children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self._db = db
         self.said = {"stdout": "", "stderr": ""}
