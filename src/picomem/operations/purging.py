@@ -96,13 +96,17 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
     reads_sessions = engine.caller.may(READ_SESSIONS)
+
+    def is_shown(plan: Planned) -> bool:
+        return _planned(plan, reads_sessions=reads_sessions) == request.shown
+
     return _purged(
         engine.purge(
             session=request.session,
             older_than=request.older_than,
             everything=request.everything,
             wait_seconds=request.wait,
-            permits=lambda plan: request.shown in (None, _planned(plan, reads_sessions=reads_sessions)),
+            permits=None if request.shown is None else is_shown,
         ),
         reads_sessions=reads_sessions,
     )
