@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
-from picomem.engine.authorization import has_tokens
+from picomem.engine.authorization import has_tokens, make_token
+from picomem.engine.channel_contacts import accept, ask_to_pair
+from picomem.engine.channel_log import Incoming
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import later_purges
 from picomem.errors import Corrupt, Locked, PicomemError, StoreError
+from picomem.light_dataclass import replace
 from picomem.operations.table import operation
+from picomem.records.caller import PERMISSIONS
 from picomem.records.session import NewMessage, Role
 from picomem.store import sqlite
 
@@ -135,6 +142,74 @@ def test_a_damaged_key_stands_on_no_change(filled):
 def _views(result) -> list:
     """The changes in a result of `changes`, which wraps them, or of `audit`."""
     return [getattr(listed, "change", listed) for listed in result.changes]
+
+
+LEFT_OUT = ["1 row is damaged and was left out; run `picomem doctor`."]
+
+
+@pytest.mark.requirement("X2")
+def test_the_lists_of_an_operator_say_that_they_leave_a_damaged_row_out(engine, warned_list):
+    listed = warned_list("token-list")
+    make_token(engine, frozenset(), "laptop", None)
+    make_token(engine, frozenset(), "tablet", None)
+    assert listed().warnings == []
+    _flip(engine, "access_tokens", "label", "label = 'tablet'", 1)
+    assert [token.label for token in listed().tokens] == ["laptop"]
+    assert listed().warnings == LEFT_OUT
+
+    listed = warned_list("pair-list")
+    for number in ("15551230001", "15551230002", "15551230003"):
+        assert ask_to_pair(engine, _message_from(number))
+    first, second, _ = listed().waiting
+    accept(engine, first.code, "ann")
+    accept(engine, second.code, "ben")
+    assert listed().warnings == []
+    _flip(engine, "contacts", "person", "person = 'ben'", 1)
+    _flip(engine, "pairings", "name", "true")
+    assert [contact.user for contact in listed().known] == ["ann"]
+    assert listed().waiting == []
+    assert listed().warnings == ["2 rows are damaged and were left out; run `picomem doctor`."]
+
+
+@pytest.mark.requirement("X2")
+def test_a_review_says_that_it_leaves_a_damaged_row_out(engine, warned_list):
+    listed = warned_list("review", untrusted=True)
+    engine.remember("The quay is closed on Mondays", key="quay", origin="web")
+    engine.remember("The ferry sails at seven", key="ferry", origin="web")
+    assert listed().warnings == []
+    _flip(engine, "memories", "content", "key = 'quay'")
+    assert [waiting.memory.key for waiting in listed().waiting] == ["ferry"]
+    assert listed().warnings == LEFT_OUT
+    _flip(engine, "memories", "content", "key = 'ferry'", 1)
+    assert listed().warnings == ["2 rows are damaged and were left out; run `picomem doctor`."]
+
+
+@pytest.fixture
+def warned_list(engine) -> Callable[..., Callable[[], Any]]:
+    """Calls an operation as an operator, and checks that what people see has the warnings of its result."""
+    engine._context.caller = replace(engine._context.caller, permissions=PERMISSIONS)
+
+    def call(name: str, **arguments: object) -> Any:
+        verb = operation(name)
+        result = verb.call(engine, verb.request(**arguments))
+        assert list(verb.presentation(result).warnings) == result.warnings
+        return result
+
+    return lambda name, **arguments: partial(call, name, **arguments)
+
+
+def _message_from(number: str) -> Incoming:
+    return Incoming(
+        channel="whatsapp",
+        account="100",
+        conversation="direct",
+        native_id=f"wamid.{number}",
+        native_ids=(f"phone:{number}",),
+        address=f"phone:{number}",
+        name=number,
+        text="Hello",
+        said_at=0,
+    )
 
 
 @pytest.mark.requirement("X2")
@@ -274,9 +349,16 @@ def test_a_purge_says_that_damaged_rows_may_be_of_its_user(bit, open_engine):
     engine.remember("The quay is closed", key="quay")
     engine.remember("The ferry is late", key="ferry")
     _flip(engine, "memories", "user_id", "user_id = '49170' AND key = 'quay'", bit)
-    (warning,) = engine.purge(everything=True).left
-    assert "may belong to this user" in warning and "`picomem doctor --repair`" in warning
     verb = operation("purge")
+    planned = verb.call(engine, verb.request(everything=True, dry_run=True))
+    assert planned.counts["memories"] == 1
+    assert list(verb.presentation(planned).warnings) == planned.left
+    (warning,) = engine.purge(everything=True).left
+    assert planned.left == [warning]
+    assert "may belong to this user" in warning and "`picomem doctor --repair`" in warning
+    empty = verb.call(engine, verb.request(everything=True, dry_run=True))
+    assert not empty.counts
+    assert list(verb.presentation(empty).warnings) == [warning]
     again = verb.presentation(verb.call(engine, verb.request(everything=True, yes=True)))
     assert warning in str(again)
     engine.doctor(repair=True)

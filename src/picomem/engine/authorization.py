@@ -53,10 +53,11 @@ def make_token(
     return token, text
 
 
-def tokens(engine: Engine) -> list[AccessToken]:
-    """The tokens of the engine's user, the oldest first, with those that open nothing any more."""
+def tokens(engine: Engine, damaged: list[str] | None = None) -> list[AccessToken]:
+    """The tokens of the engine's user, the oldest first, with those that open nothing any more. Damaged rows are left
+    out and put on `damaged`."""
     with engine._context.connector.read() as tx:
-        return access_tokens.every(tx, engine.scope)
+        return access_tokens.every(tx, engine.scope, damaged)
 
 
 def revoke_token(engine: Engine, name: str) -> AccessToken:

@@ -101,17 +101,17 @@ def ask_to_pair(engine: Engine, incoming: Incoming) -> bool:
     return True
 
 
-def pairings(engine: Engine) -> list[Pairing]:
-    """The senders who wait, without those whose codes have expired."""
+def pairings(engine: Engine, damaged: list[str] | None = None) -> list[Pairing]:
+    """The senders who wait, without those whose codes have expired. Damaged rows are left out and put on `damaged`."""
     now = engine.now()
     with engine._context.connector.read() as tx:
-        return [pairing for pairing in contact_rows.pairings(tx) if now < pairing.expires_at]
+        return [pairing for pairing in contact_rows.pairings(tx, damaged) if now < pairing.expires_at]
 
 
-def every_contact(engine: Engine) -> list[Contact]:
-    """All people who are known, with the ids of their channels."""
+def every_contact(engine: Engine, damaged: list[str] | None = None) -> list[Contact]:
+    """All people who are known, with the ids of their channels. Damaged rows are left out and put on `damaged`."""
     with engine._context.connector.read() as tx:
-        return contact_rows.every(tx)
+        return contact_rows.every(tx, damaged)
 
 
 def accept(engine: Engine, code: str, person: str) -> tuple[str, Pairing]:

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from picomem.erasure.byte_scan import Finder
+    from picomem.erasure.plan import Choice, PurgeInventory
     from picomem.erasure.proof import Scan
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
+    from picomem.records.scope import Scope
+    from picomem.store.connector import Transaction
     from picomem.store.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
@@ -34,12 +37,16 @@ class Eraser:
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
         from picomem.erasure.inventory import choice, load_inventory
-        from picomem.erasure.purge import planned
 
         with self._context.connector.read() as tx:
             holdings = load_inventory(tx, self._context.scope)
             chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
-            return planned(tx, self._context.scope, holdings, chosen)
+            return self._planned(tx, holdings, chosen)
+
+    def _planned(self, tx: Transaction, holdings: PurgeInventory, chosen: Choice) -> Planned:
+        from picomem.erasure.purge import planned
+
+        return planned(tx, self._context.scope, holdings, chosen, left=_perhaps_of_user(tx, self._context.scope))
 
     def purge(
         self,
@@ -57,7 +64,8 @@ class Eraser:
         lease = self._lease()
         is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, permits, lease))
         if not is_begun:
-            return Purged(counts={}, change_id="", scan=None, left=tuple(self._perhaps_of_user()))
+            with self._context.connector.read() as tx:
+                return Purged(counts={}, change_id="", scan=None, left=_perhaps_of_user(tx, self._context.scope))
         if erased is not None:
             logging.getLogger("picomem").info(
                 "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
@@ -78,7 +86,7 @@ class Eraser:
         """The transaction of a purge: whether there are traces to remove, and what this run erased."""
         from picomem.erasure.inventory import choice, load_inventory
         from picomem.erasure.plan import Choice, plan
-        from picomem.erasure.purge import erase, planned
+        from picomem.erasure.purge import erase
         from picomem.store import tombstones, user_entries
         from picomem.store.connector import EVERYONE
 
@@ -95,7 +103,7 @@ class Eraser:
                 if not is_begun:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
-            if permits is not None and not permits(planned(tx, self._context.scope, holdings, chosen)):
+            if permits is not None and not permits(self._planned(tx, holdings, chosen)):
                 raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             made = plan(holdings, chosen)
             for name in user_entries.HANDED_OUT:
@@ -144,7 +152,8 @@ class Eraser:
                 f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
                 for path in (notes.holding(tells.found_in) if notes else ())
             ]
-            left += self._perhaps_of_user()
+            with self._context.connector.read() as tx:
+                left += _perhaps_of_user(tx, self._context.scope)
         return Purged(
             counts=erased.counts if erased else {},
             change_id=erased.change.id if erased else "",
@@ -155,19 +164,6 @@ class Eraser:
             unfinished=unfinished,
             finished=not unfinished,
         )
-
-    def _perhaps_of_user(self) -> list[str]:
-        """A sentence about rows that the purge did not find because their user id is damaged, if there are any."""
-        from picomem.store import users
-
-        with self._context.connector.read() as tx:
-            damaged = users.perhaps_damaged(tx, self._context.scope)
-        if not damaged:
-            return []
-        return [
-            "Damaged rows may belong to this user and were not erased, because their user id is damaged; run "
-            "`picomem doctor --repair`, and then purge again."
-        ]
 
     def _remove_copies(self, texts: Sequence[str]) -> None:
         """Remove what was erased from the kept copies of transcripts: of erased ones everything, and from those that
@@ -250,3 +246,15 @@ class Eraser:
         done.rows += copies.records
         done.changed += copies.changed
         done.damaged += copies.damaged
+
+
+def _perhaps_of_user(tx: Transaction, scope: Scope) -> tuple[str, ...]:
+    """A sentence about rows that a purge does not find because their user id is damaged, if there are any."""
+    from picomem.store import users
+
+    if not users.perhaps_damaged(tx, scope):
+        return ()
+    return (
+        "Damaged rows may belong to this user and are not erased, because their user id is damaged; run "
+        "`picomem doctor --repair`, and then purge again.",
+    )

@@ -26,15 +26,19 @@ def review_places(engine: Engine, *, untrusted: bool = False) -> list[ReviewPlac
 
 
 def to_review(
-    engine: Engine, places: Sequence[ReviewPlace] | None = None, *, untrusted: bool = False
+    engine: Engine,
+    places: Sequence[ReviewPlace] | None = None,
+    *,
+    untrusted: bool = False,
+    damaged: list[str] | None = None,
 ) -> list[ReviewItem]:
-    """What waits at these places; without places, all of it."""
+    """What waits at these places; without places, all of it. Damaged rows are left out and put on `damaged`."""
     clean = engine._context.cleaner()
     now = engine.now()
     with engine._context.connector.read() as tx:
         if places is None:
             places = waiting(tx, engine.scope, now, untrusted=untrusted)
-        items = items_at(tx, engine.scope, now, places)
+        items = items_at(tx, engine.scope, now, places, damaged)
     return [
         replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
         for item in items

@@ -80,7 +80,8 @@ class Erased:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """The preview of a purge. `memories` holds the newest version of each that goes; `partly` the keys of those of
-    which other versions stay; `copies` the number of episodes that stay with the same words, by their session."""
+    which other versions stay; `copies` the number of episodes that stay with the same words, by their session; `left`
+    says that damaged rows may be the user's."""
 
     plan: Plan
     counts: dict[str, int]
@@ -89,6 +90,7 @@ class Planned:
     sessions: tuple[tuple[str, str], ...]  # id and title
     transcripts: tuple[tuple[str, str], ...]  # session and path
     copies: Mapping[str, int]
+    left: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Purged:
     finished: bool = False
 
 
-def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice) -> Planned:
+def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice, left: tuple[str, ...]) -> Planned:
     """The effect of a choice, for a preview."""
     made = plan(holdings, chosen)
     going = [version for version in holdings.versions if (version.id, version.version) in made.versions]
@@ -127,6 +129,7 @@ def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Cho
             if transcript.id in made.transcripts
         ),
         copies=copies_that_stay(tx, scope, made) if chosen.sessions else {},
+        left=left,
     )
 
 

@@ -85,10 +85,13 @@ def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = Fal
     return sorted(places)
 
 
-def items_at(tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace]) -> list[ReviewItem]:
-    """Return what waits at these places; what was decided since, or is damaged, is left out."""
+def items_at(
+    tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace], damaged: list[str] | None = None
+) -> list[ReviewItem]:
+    """Return what waits at these places; what was decided since, or is damaged, is left out, and the latter put on
+    `damaged`."""
     ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
-    known = memories.believed(tx, scope, now, ids)
+    known = memories.believed(tx, scope, now, ids, damaged)
     return [
         ReviewItem(known[place.id], known.get(place.older), _reason(tx, scope, known[place.id]))
         for place in places

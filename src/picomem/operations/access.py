@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import DAY, HOUR, Micros, iso
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
+from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import access as access_presentations
 from picomem.operations.recall_views import iso_or_none
@@ -66,10 +67,11 @@ class TokenView:
 
 @dataclass(frozen=True, slots=True)
 class TokenListResult:
-    """The user's tokens, the oldest first."""
+    """The user's tokens, the oldest first; `warnings` says what is damaged."""
 
     user: str
     tokens: list[TokenView]
+    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,9 @@ def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
     from picomem.engine.authorization import tokens
 
     now = engine.now()
-    return TokenListResult(engine.scope.user, [_view(token, now) for token in tokens(engine)])
+    damaged: list[str] = []
+    views = [_view(token, now) for token in tokens(engine, damaged)]
+    return TokenListResult(engine.scope.user, views, damage_warnings(damaged))
 
 
 def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass
+from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import pairing as pairing_presentations
 
@@ -45,11 +46,13 @@ class ContactView:
 
 @dataclass(frozen=True, slots=True)
 class PairListResult:
-    """The senders who wait, the first one first; who is known, by user; and the ids that were revoked."""
+    """The senders who wait, the first one first; who is known, by user; and the ids that were revoked. `warnings` says
+    what is damaged."""
 
     waiting: list[SenderView]
     known: list[ContactView]
     revoked: list[ContactView]
+    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
     """List the senders who wait for acceptance on a channel, with their codes, and the accepted contacts."""
     from picomem.engine.channel_contacts import every_contact, former_people, pairings
 
+    damaged: list[str] = []
     waiting = [
         SenderView(
             code=pairing.code,
@@ -94,7 +98,7 @@ def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
             expires_at=iso(pairing.expires_at),
             formerly=former_people(engine, pairing),
         )
-        for pairing in pairings(engine)
+        for pairing in pairings(engine, damaged)
     ]
     aliases = [
         ContactView(
@@ -104,12 +108,13 @@ def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
             id=contact.native_id,
             revoked_at=None if contact.revoked_at is None else iso(contact.revoked_at),
         )
-        for contact in every_contact(engine)
+        for contact in every_contact(engine, damaged)
     ]
     return PairListResult(
         waiting=waiting,
         known=[alias for alias in aliases if alias.revoked_at is None],
         revoked=[alias for alias in aliases if alias.revoked_at is not None],
+        warnings=damage_warnings(damaged),
     )
 
 

@@ -134,7 +134,7 @@ def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
         sessions=sessions if reads_sessions else [],
         change_id="",
         scan=None,
-        left=[],
+        left=list(planned.left),
         unfinished="",
         finished=False,
         explanation=" ".join(explanations),

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from picomem.errors import Forbidden, InvalidInput
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewVerdict
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentations import reviewing as reviewing_presentations
@@ -44,7 +44,7 @@ class ReviewResult:
     """The pending decisions, pairs first; or the change that was made, with the key of its memory.
 
     `left_out` is how many more wait behind `cursor`, which is empty on the last page. Where nothing waits, `untrusted`
-    is how many more there are with the option of that name.
+    is how many more there are with the option of that name. `warnings` says what of the page is damaged.
     """
 
     waiting: list[WaitingView]
@@ -53,6 +53,7 @@ class ReviewResult:
     change: ChangeView | None
     key: str
     untrusted: int = 0
+    warnings: list[str] = field(default_factory=list)
 
 
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
@@ -75,12 +76,13 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     page, cursor = page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
     left_out = len(places) - bisect_right(places, page[-1]) if page else 0
     now = engine.now()
+    damaged: list[str] = []
     views = [
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
-        for item in to_review(engine, page)
+        for item in to_review(engine, page, damaged=damaged)
     ]
     untrusted = 0 if places or request.untrusted else len(review_places(engine, untrusted=True))
-    return ReviewResult(views, left_out, cursor, None, "", untrusted)
+    return ReviewResult(views, left_out, cursor, None, "", untrusted, damage_warnings(damaged))
 
 
 def _what(item: WaitingView) -> str:

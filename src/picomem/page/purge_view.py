@@ -95,6 +95,7 @@ async def _dry_run(
         "earlier": _part_address(chosen, choice, start - _LISTED) if start else "",
         "later": _part_address(chosen, choice, start + _LISTED) if start + _LISTED < longest else "",
         "refuses_programs": bool(counts.get("tokens")),
+        "warnings": planned["left"],
         "confirmation": planned["confirmation"],
     }
     return PageContent(template="purge_plan.html", title=asked.say("purge.title"), values=values, status=status)

@@ -43,6 +43,7 @@ async def show(asked: PageRequest) -> PageContent:
         "left_out": listed["left_out"],
         "next": asked.address_with(cursor=listed["cursor"]) if listed["cursor"] else "",
         "is_first": not asked.asked("cursor"),
+        "warnings": listed["warnings"],
     }
     return PageContent(template="review.html", title=asked.say("review.title"), values=values)
 

@@ -6,7 +6,7 @@ from picomem.clock import Micros
 from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.row_hash import is_whole
+from picomem.store.row_hash import is_whole, whole_rows
 from picomem.store.sql_access import sql
 
 
@@ -25,10 +25,10 @@ def put(tx: Transaction, token: AccessToken, digest: str) -> None:
     )
 
 
-def every(tx: Transaction, scope: Scope) -> list[AccessToken]:
-    """The user's tokens, the oldest first; damaged ones, which open nothing, are left out."""
+def every(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> list[AccessToken]:
+    """The user's tokens, the oldest first; damaged ones, which open nothing, are left out and put on `damaged`."""
     rows = sql(tx).all("access_tokens", user=scope.user)
-    return [_token(row) for row in rows if is_whole("access_tokens", row)]
+    return [_token(row) for row in whole_rows("access_tokens", rows, damaged)]
 
 
 def of_digest(tx: Transaction, scope: Scope, digest: str) -> AccessToken | None:

@@ -8,7 +8,7 @@ from picomem.clock import Micros
 from picomem.records.channel_message import DIRECTORY, Contact, Pairing
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.row_hash import by_name, is_whole
+from picomem.store.row_hash import by_name, is_whole, whole_rows
 from picomem.store.sql_access import sql
 
 SCOPE = Scope(DIRECTORY)
@@ -28,12 +28,12 @@ def of_id(tx: Transaction, channel: str, account: str, native_id: str) -> Contac
 def of_person(tx: Transaction, person: str) -> list[Contact]:
     """The contacts of a person on all channels, with the revoked ones; damaged ones are left out."""
     rows = sql(tx).all("contacts_of_person", user=DIRECTORY, person=person)
-    return [_contact(row) for row in rows if is_whole("contacts", row)]
+    return [_contact(row) for row in whole_rows("contacts", rows)]
 
 
-def every(tx: Transaction) -> list[Contact]:
-    """All contacts, by person, with the revoked ones; damaged ones are left out."""
-    return [_contact(row) for row in sql(tx).all("contacts", user=DIRECTORY) if is_whole("contacts", row)]
+def every(tx: Transaction, damaged: list[str] | None = None) -> list[Contact]:
+    """All contacts, by person, with the revoked ones; damaged ones are left out and put on `damaged`."""
+    return [_contact(row) for row in whole_rows("contacts", sql(tx).all("contacts", user=DIRECTORY), damaged)]
 
 
 def forget(tx: Transaction, person: str) -> int:
@@ -47,9 +47,9 @@ def put_pairing(tx: Transaction, pairing: Pairing) -> None:
     sql(tx).run("put_pairing", user=DIRECTORY, **{**values, "native_ids": json.dumps(pairing.native_ids)})
 
 
-def pairings(tx: Transaction) -> list[Pairing]:
-    """The senders who wait, the first one first; damaged rows are left out."""
-    return [_pairing(row) for row in sql(tx).all("pairings", user=DIRECTORY) if is_whole("pairings", row)]
+def pairings(tx: Transaction, damaged: list[str] | None = None) -> list[Pairing]:
+    """The senders who wait, the first one first; damaged rows are left out and put on `damaged`."""
+    return [_pairing(row) for row in whole_rows("pairings", sql(tx).all("pairings", user=DIRECTORY), damaged)]
 
 
 def delete_pairing(tx: Transaction, code: str) -> None:

@@ -372,10 +372,12 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
     ]
 
 
-def believed(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -> dict[str, Memory]:
-    """Return those of the memories that are current, by id; damaged rows are left out."""
+def believed(
+    tx: Transaction, scope: Scope, now: Micros, ids: Collection[str], damaged: list[str] | None = None
+) -> dict[str, Memory]:
+    """Return those of the memories that are current, by id; damaged rows are left out and put on `damaged`."""
     rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
-    read = _whole(rows, scope, [])
+    read = _whole(rows, scope, [] if damaged is None else damaged)
     return {memory.id: memory for memory in read if memory.current(now) and visible(memory.scope, scope)}
 
 

@@ -116,6 +116,18 @@ def row_hash(table: str, values: Iterable[object]) -> str:
     return blake2b(array.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+def whole_rows(table: str, rows: Iterable[tuple[Any, ...]], damaged: list[str] | None = None) -> list[tuple[Any, ...]]:
+    """The rows that match their hash. The keys of the others are put on `damaged`."""
+    whole: list[tuple[Any, ...]] = []
+    for row in rows:
+        if is_whole(table, row):
+            whole.append(row)
+        elif damaged is not None:
+            values = by_name(table, row)
+            damaged.append(" ".join([table, *(str(values[name]) for name in KEYS[table])]))
+    return whole
+
+
 def is_whole(table: str, row: Sequence[object]) -> bool:
     """Return whether a row matches its hash, which stands behind the columns."""
     stored = row[-1]

@@ -44,7 +44,7 @@ class ReviewScreen(PagedScreen):
         self._others |= {
             entry.id: waiting.older.id for entry, waiting in zip(entries, result.waiting, strict=True) if waiting.older
         }
-        return EntryPage(entries, result.cursor, left_out=result.left_out)
+        return EntryPage(entries, result.cursor, result.warnings, result.left_out)
 
     def heading(self, count: int, more: str) -> str:
         return f"{plural(count, 'decision')} to make{more}"

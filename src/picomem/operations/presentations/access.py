@@ -35,13 +35,15 @@ def tokens_listed(result: TokenListResult) -> Presentation:
     if not result.tokens:
         return Presentation(
             blocks=(Sentence(f"{result.user} has no tokens."),),
+            warnings=tuple(result.warnings),
             next_steps=(f"`picomem token make --user {quote(result.user)}` makes one.",),
         )
     rows = tuple(
         (token.id, token.state, day(token.expires_at)[:10] if token.expires_at else "", token.label, _short(token))
         for token in result.tokens
     )
-    return Presentation(blocks=(Table(("id", "state", "until", "label", "permits"), rows),))
+    table = Table(("id", "state", "until", "label", "permits"), rows)
+    return Presentation(blocks=(table,), warnings=tuple(result.warnings))
 
 
 def token_revoked(result: TokenView) -> Presentation:

@@ -30,7 +30,7 @@ def listed(result: PairListResult) -> Presentation:
         rows = tuple((one.user, one.channel, one.account, one.id, _state(one)) for one in aliases)
         blocks.append(Table(("user", "channel", "account", "known as", "state"), rows))
     steps = (f"`picomem pair accept {result.waiting[0].code} --user ID` accepts a sender.",) if result.waiting else ()
-    return Presentation(blocks=tuple(blocks), next_steps=steps)
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=steps)
 
 
 def accepted(result: PairAcceptResult) -> Presentation:

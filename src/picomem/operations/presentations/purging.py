@@ -54,7 +54,7 @@ def _found(scan: ScanView) -> list[str]:
 
 def _plan(result: PurgeResult) -> Presentation:
     if not result.counts:
-        return _NOTHING
+        return Presentation(blocks=_NOTHING.blocks, warnings=tuple(result.left))
     sessions = [f"{going.session}  {going.title or going.path}".rstrip() for going in result.sessions[:_MOST_SESSIONS]]
     if len(result.sessions) > _MOST_SESSIONS:
         sessions.append(f"and {len(result.sessions) - _MOST_SESSIONS:,} more")
@@ -64,7 +64,7 @@ def _plan(result: PurgeResult) -> Presentation:
         blocks.append(PresentedEntry(heading, (Text(memory.content, 2),)))
     if len(result.memories) > _MOST_MEMORIES:
         blocks.append(Sentence(f"and {len(result.memories) - _MOST_MEMORIES:,} more memories"))
-    return Presentation(blocks=(*blocks, Sentence(result.explanation)), warnings=tuple(_copies(result)))
+    return Presentation(blocks=(*blocks, Sentence(result.explanation)), warnings=(*result.left, *_copies(result)))
 
 
 def _copies(result: PurgeResult) -> list[str]:

@@ -17,7 +17,7 @@ def reviewed(result: ReviewResult) -> Presentation:
             blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
             next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
         )
-    if not result.waiting:
+    if not result.waiting and not result.warnings:
         others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
         more = (others,) if result.untrusted else ()
         return Presentation(blocks=(Sentence("Nothing waits for a decision."),), next_steps=more)
@@ -27,6 +27,7 @@ def reviewed(result: ReviewResult) -> Presentation:
         blocks.append(Sentence(f"There are {more}: --cursor {result.cursor}, or -n."))
     return Presentation(
         blocks=tuple(blocks),
+        warnings=tuple(result.warnings),
         next_steps=("`picomem review KEY keep`, merge, supersede or discard decides; each can be undone.",),
     )
 
