@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from picomem.clock import iso
@@ -107,7 +109,7 @@ def test_what_the_program_wrote_in_the_users_place_is_not_the_users(read):
         ("u6", Origin.OTHER),
         ("u7", Origin.OTHER),
         ("u8", Origin.USER),
-        ("u9", Origin.AGENT),
+        ("u9", Origin.TOOL),
     ]
     assert state.skipped.counts == {"meta": 1, "summary": 1, "notification": 1, "noise": 1, "error": 1}
 
@@ -231,6 +233,166 @@ def test_an_inline_sidechains_prompt_was_written_by_an_agent(read):
     turns, state = read([_user("u1", "go"), _user("u2", "look there", isSidechain=True)])
     assert [turn.origin for turn in turns] == [Origin.USER, Origin.AGENT]
     assert state.info.parent_session == ""
+
+
+def _call(uuid: str, name: str, **given) -> dict:
+    return _agent(uuid, {"type": "tool_use", "id": f"toolu_{uuid}", "name": name, "input": given})
+
+
+def _result(uuid: str, call: str, told: dict, said: str = "Port 9000 is the default.") -> dict:
+    return _user(
+        uuid,
+        [{"tool_use_id": f"toolu_{call}", "type": "tool_result", "content": said}],
+        toolUseResult=told,
+    )
+
+
+def _task(tool: str = "Task", agent: str | None = "a88") -> list[dict]:
+    """A session whose agent hands a task to a sub-agent and retells the report; then its user says something."""
+    return [
+        _user("u1", "Which port is it?"),
+        _call("c1", tool, prompt="Find the port", subagent_type="general-purpose"),
+        _result("r1", "c1", {"status": "completed", "agentId": agent} if agent else {}),
+        _agent("a1", _text("It is port 9000.")),
+        _user("u2", "Thanks"),
+        _agent("a2", _text("Gladly.")),
+    ]
+
+
+def _origins(turns) -> dict[str, Origin]:
+    return {turn.id: turn.origin for turn in turns}
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("folder", ["a/subagents/", ""])
+@pytest.mark.parametrize(
+    ("reads", "origin"),
+    [
+        (("Read", {"file_path": "/p/settings.py"}), Origin.AGENT),
+        (("WebFetch", {"url": "https://example.org"}), Origin.WEB),
+        (("mcp__linear__get_issue", {"id": "1"}), Origin.TOOL),
+        (("Task", {"prompt": "Find it"}), Origin.TOOL),  # it is not told what that one read
+    ],
+)
+def test_a_retold_report_has_the_origin_of_what_the_sub_agent_read(read, tmp_path, folder, reads, origin):
+    name, given = reads
+    aside = {"isSidechain": True, "agentId": "a88"}
+    records = [
+        {**_user("s1", "Find the port"), **aside},
+        {**_call("s2", name, **given), **aside},
+        {**_result("s3", "s2", {}), **aside},
+        {**_agent("s4", _text("Port 9000 is the default.")), **aside},
+    ]
+    read(records, name=f"{folder}agent-a88.jsonl")
+    for tool in ("Task", "Agent"):
+        turns, _ = read(_task(tool), name="a.jsonl")
+        assert _origins(turns)["a1"] is origin
+        assert _origins(turns)["a2"] is Origin.AGENT  # the next run
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("agent", ["a88", None, "../a88", "x" * 200, 7, {"a": 1}])
+def test_a_report_of_which_no_file_tells_what_was_read_is_a_tools(read, agent):
+    turns, _ = read(_task(agent=agent))
+    assert _origins(turns)["a1"] is Origin.TOOL
+
+
+@pytest.mark.requirement("X7")
+def test_a_report_is_a_tools_where_the_sub_agents_file_cannot_be_read(read, tmp_path):
+    (tmp_path / "a" / "subagents" / "agent-a88.jsonl").mkdir(parents=True)
+    turns, _ = read(_task())
+    assert _origins(turns)["a1"] is Origin.TOOL
+
+
+@pytest.mark.requirement("X7")
+def test_a_file_that_names_itself_as_its_sub_agent_is_read_to_its_end(read):
+    turns, _ = read(_task(agent="a88"), name="agent-a88.jsonl")
+    assert _origins(turns)["a1"] is Origin.TOOL
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(("url", "origin"), [("https://example.org", Origin.WEB), ("", Origin.AGENT)])
+def test_what_an_inline_sidechain_read_is_heard_by_its_session(read, url, origin):
+    first, call, *rest = _task(agent=None)
+    fetch = _call("s2", "WebFetch" if url else "Read", url=url)
+    turns, _ = read([first, call, _user("s1", "Find it", isSidechain=True), {**fetch, "isSidechain": True}, *rest])
+    assert _origins(turns)["a1"] is origin
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("is_queued", [True, False])
+def test_the_report_of_a_sub_agent_in_the_background_has_the_origin_of_what_it_read(read, is_queued):
+    fetch = _call("s1", "WebFetch", url="https://example.org")
+    read([{**fetch, "isSidechain": True, "agentId": "a88"}], name="a/subagents/agent-a88.jsonl")
+    said = "<task-notification>\n<task-id>{}</task-id>\n<status>completed</status>\n{}\n</task-notification>"
+    report = '<summary>Agent "Find the port" completed</summary>\n<result>Port 9000.</result>'
+
+    def told_of(number: int, task: str, result: str = report) -> dict:
+        notification = said.format(task, result)
+        if is_queued:
+            at = f"2026-02-10T21:12:0{number}.000Z"
+            return {"type": "queue-operation", "operation": "enqueue", "content": notification, "timestamp": at}
+        return _user(f"n{number}", notification)
+
+    turns, _ = read(
+        [
+            _user("u1", "Run the tests"),
+            told_of(1, "b123", '<summary>Background command "Run the tests" completed (exit code 0)</summary>'),
+            _agent("a1", _text("They pass.")),
+            _user("u2", "And the port?"),
+            told_of(2, "a88"),
+            _agent("a2", _text("It is 9000.")),
+            _user("u3", "And the host?"),
+            told_of(3, "gone"),
+            _agent("a3", _text("It is localhost.")),
+        ]
+    )
+    origins = _origins(turns)
+    assert [origins[name] for name in ("a1", "a2", "a3")] == [Origin.AGENT, Origin.WEB, Origin.TOOL]
+
+
+@pytest.mark.requirement("X7")
+def test_a_report_that_is_read_later_than_its_call_has_the_origin_of_what_the_sub_agent_read(engine, tmp_path):
+    path, records = tmp_path / "a.jsonl", _task()
+    fetch = {**_call("s1", "WebFetch", url="https://example.org"), "isSidechain": True, "agentId": "a88"}
+    aside = tmp_path / "a" / "subagents" / "agent-a88.jsonl"
+    aside.parent.mkdir(parents=True)
+    aside.write_text(json.dumps(fetch) + "\n")
+    for end in (2, 3, len(records)):
+        path.write_text("".join(json.dumps(record) + "\n" for record in records[:end]))
+        engine.ingest([path])
+    answer = engine.recall("port 9000", include_untrusted=True)
+    assert {hit.origin for hit in answer.hits if "It is port 9000" in hit.text} == {Origin.WEB}
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    ("told", "failed", "origin"),
+    [
+        ({"task": {"task_id": "b123", "task_type": "local_bash", "output": "ok"}}, False, Origin.AGENT),
+        ({"task": {"task_id": "a88", "task_type": "local_agent", "result": "9000"}}, False, Origin.TOOL),
+        ({}, False, Origin.TOOL),
+        ("User rejected tool use", True, Origin.AGENT),
+    ],
+)
+def test_the_output_of_a_task_is_a_report_where_an_agent_worked_on_it(read, told, failed, origin):
+    result = {"tool_use_id": "toolu_c1", "type": "tool_result", "content": "<output>9000</output>", "is_error": failed}
+    turns, _ = read(
+        [
+            _user("u1", "Which port is it?"),
+            _call("c1", "TaskOutput", task_id="b123"),
+            _user("r1", [result], toolUseResult=told),
+            _agent("a1", _text("It is port 9000.")),
+        ]
+    )
+    assert _origins(turns)["a1"] is origin
+
+
+@pytest.mark.requirement("X7")
+def test_more_reports_than_are_kept_track_of_are_tools(read):
+    calls = [_call(f"c{number}", "Task", prompt="Find it") for number in range(40)]
+    turns, _ = read([_user("u1", "Find all"), *calls, _agent("a1", _text("Found."))])
+    assert _origins(turns)["a1"] is Origin.TOOL
 
 
 def test_the_programs_summary_of_its_own_conversation_is_no_turn(read):

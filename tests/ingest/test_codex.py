@@ -104,6 +104,26 @@ def test_what_a_sub_agent_is_asked_was_written_by_an_agent(read):
 
 
 @pytest.mark.requirement("X7")
+def test_what_a_sub_agent_reports_is_a_tools_when_it_is_retold(read):
+    call = {"type": "function_call", "name": "spawn_agent", "arguments": "{}", "call_id": "c1"}
+    report = '<subagent_notification>\n{"status": {"completed": "Port 9000"}}\n</subagent_notification>'
+    turns, _ = read(
+        [
+            _meta(),
+            _item("user", "Which port?", second=1),
+            _line("response_item", call, 2),
+            _item("assistant", "It is 9000", second=3),
+            _item("user", "And the host?", second=4),
+            _item("assistant", "I do not know yet", second=5),
+            _item("user", report, second=6),
+            _item("assistant", "It is localhost", second=7),
+        ]
+    )
+    agents = [turn.origin for turn in turns if turn.role == "assistant"]
+    assert agents == [Origin.TOOL, Origin.AGENT, Origin.TOOL]
+
+
+@pytest.mark.requirement("X7")
 @pytest.mark.parametrize("told", [{"source": "mcp"}, {"parent_thread_id": "s0"}, {"agent_role": "explorer"}])
 def test_what_another_agent_asks_is_not_the_users(read, told: dict):
     turns, _ = read([_meta(**told), _item("user", "look", second=1)])

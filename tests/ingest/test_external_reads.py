@@ -29,6 +29,11 @@ pytestmark = pytest.mark.requirement("X7")
         ("ReadMcpResourceTool", {"server": "docs", "uri": "docs://a"}, Origin.TOOL),
         ("gmail_search", {"query": "invoice"}, Origin.TOOL),
         ("message", {"action": "read"}, Origin.TOOL),
+        ("task", {"prompt": "Find the port"}, Origin.TOOL),
+        ("spawn_agent", {"message": "Find the port"}, Origin.TOOL),
+        ("wait_agent", {"ids": ["1"]}, Origin.TOOL),
+        ("delegate_to_agent", {"agent_name": "generalist"}, Origin.TOOL),
+        ("sessions_spawn", {"task": "Find the port"}, Origin.TOOL),
     ],
 )
 def test_tools_that_search_fetch_or_ask_other_programs_read_from_outside(

@@ -6,7 +6,9 @@ from outside if
 - the tool searches or fetches the web, drives a browser, or reads mail or chats, by its name;
 - the tool belongs to an MCP server, unless the server is known to work only on the user's files. Memory's own tools
   fence quotes of others, and the rest of their answers is memory's;
-- the command fetches an address that is not local, or queries a forge, a mailbox or a package registry.
+- the command fetches an address that is not local, or queries a forge, a mailbox or a package registry;
+- the tool hands a task to a sub-agent, whose report may tell of anything that it read. (A host whose files say what a
+  sub-agent read looks there instead: formats/claude_code.py.)
 
 The output follows the call, so the agent's words after it get the origin of the outside text (`State.say`).
 """
@@ -26,6 +28,11 @@ _WEB_TOOL = re.compile(
     r"\b(?:open|read|visit)_?(?:url|page|web)|^web(?:\W|$)|^(?:x|google|bing|exa|tavily)_search"
 )
 _LETTERS_TOOL = re.compile(r"(?i)e?-?mail|inbox|slack|discord|telegram|whatsapp|calendar|^message$|mcp_?resource")
+# Hands a task to another agent, or takes its report.
+_SUB_AGENT_TOOL = re.compile(
+    r"(?i)\A(?:task|agent|workflow|sub_?agents?|(?:spawn|wait|resume|delegate_to|run|call)_(?:sub_?)?agent|wait|"
+    r"send_input|sessions_(?:spawn|send|history|yield)|spawn)\Z"
+)
 _MCP = re.compile(r"\A(?:mcp__)?(?P<server>[\w.:-]+?)__(?P<tool>.+)\Z")
 _SINGLE_MCP = re.compile(r"\Amcp_(?=[^_])([^_]+)_(?=[^_])")  # nanobot and Gemini CLI: mcp_SERVER_TOOL
 # Servers that read only the user's own files and editor.
@@ -69,7 +76,7 @@ def outside_of_call(tool: str, given: Mapping[str, Any]) -> Origin | None:
         return None
     if _WEB_TOOL.search(tool):
         return Origin.WEB
-    if _LETTERS_TOOL.search(tool):
+    if _LETTERS_TOOL.search(tool) or _SUB_AGENT_TOOL.match(tool):
         return Origin.TOOL
     return _outside_of_command(command_of(given)[:_LONGEST])
 

@@ -100,7 +100,8 @@ class State:
     """The state of a parser in a transcript.
 
     `turns` counts the turns given so far, `outside` is the least trusted origin of all that was read, `branches` is the
-    tree that they make in a host that writes one, `marks` are the format's own few notes.
+    tree that they make in a host that writes one, `marks` are the format's own few notes. `path` is where the
+    transcript lies, if that is known; it is not stored.
     """
 
     info: TranscriptInfo = field(default_factory=TranscriptInfo)
@@ -110,6 +111,7 @@ class State:
     marks: dict[str, str] = field(default_factory=dict)
     branches: Branches = field(default_factory=Branches)
     outside: Origin = Origin.AGENT
+    path: Path | None = None
 
     @property
     def is_fork(self) -> bool:

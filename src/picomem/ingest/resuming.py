@@ -185,6 +185,7 @@ class Resumer:
         if not known.cursor:
             return self._start(tx, form, source, known, look)
         state = State.from_json(stored.get("reader", {}))
+        state.path = source.path
         state.marks |= source.marks()
         packed = stored.get("packer", {})
         first = (packed.get("open") or {}).get("identity", "")

@@ -26,7 +26,10 @@ relies on:
   place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
   parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
-  its own conversation.
+  its own conversation. The agent retells its report, so the agent's words after it have the origin of what the
+  sub-agent read. The record of the report (the result of Task, now Agent; a `<task-notification>` if it worked in the
+  background) names the sub-agent, and its file tells what it read. In doubt the report is a tool's. (Old versions wrote
+  the sub-agent's records into the session's own file.)
 
 Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
 over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
@@ -58,7 +61,7 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.reader import Line
+from picomem.ingest.reader import Line, lines
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
@@ -104,6 +107,12 @@ _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
+_REPORTS = frozenset("Task Agent TaskOutput AgentOutputTool".split())  # tools whose result is a sub-agent's report
+_MOST_REPORTS = 32  # calls that wait for a report
+_NOTIFICATION = "<task-notification"
+_OF_COMMAND = "<summary>Background command"
+_OF_TASK = re.compile(r"<task-id>\s*([\w-]{1,80})\s*</task-id>")
+_AGENT_ID = re.compile(r"[\w-]{1,80}")
 _MOST_PARTS = 40  # of an answer, between commas
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
@@ -140,7 +149,7 @@ class ClaudeCode(LineFormat):
         return any(_is_ours(record) for record in records)
 
     def start(self, path: Path | None = None) -> State:
-        state = State()
+        state = State(path=path)
         if path is not None and "subagents" in path.parts[:-1]:
             # `<session>/subagents/agent-….jsonl`, or `<session>/subagents/workflows/<id>/agent-….jsonl`
             above = path.parts[: path.parts.index("subagents")]
@@ -159,9 +168,12 @@ class ClaudeCode(LineFormat):
         kind = record.get("type")
         if kind in ("user", "assistant", "attachment"):
             _describe(state, record)
+            _hear_reports(state, record)
             turns = _said(state, line, record)
             person = bool(turns) and turns[0].role == "user"
             aside = bool(record.get("isSidechain"))
+            if aside and not record.get("agentId"):
+                state.marks["sidechain"] = "1"
             return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
         if kind == "queue-operation":
             return _queued(state, line, record)
@@ -192,7 +204,7 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        return "" if state.awaits_result_in(data) else "tool"
+        return "" if state.awaits_result_in(data) or _awaits_report_in(state, data) else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -256,7 +268,10 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
             actions=actions,
         )
     for call in _calls(message.get("content")):
-        state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
+        if call.get("name") in _REPORTS:
+            _await_report(state, call)
+        else:
+            state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
         state.await_result(call.get("id"), inner(call, "input"), line)
     return turns
 
@@ -271,6 +286,59 @@ def _actions(state: State, content: object) -> tuple[str, ...]:
 
 def _calls(content: object) -> list[Record]:
     return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
+
+
+def _await_report(state: State, call: Record) -> None:
+    """Note a call whose result is a sub-agent's report."""
+    pending = [*state.marks.get("reports", "").split(), short(call.get("id"))]
+    if len(pending) > _MOST_REPORTS:
+        state.hear(Origin.TOOL)
+    state.marks["reports"] = " ".join(pending[-_MOST_REPORTS:])
+
+
+def _awaits_report_in(state: State, data: bytes) -> bool:
+    return any(f'"{call}"'.encode() in data for call in state.marks.get("reports", "").split())
+
+
+def _hear_reports(state: State, record: Record) -> None:
+    """Hear what the sub-agents read whose reports are in a record."""
+    for block in _objects(inner(record, "message").get("content")):
+        pending, call = state.marks.get("reports", "").split(), block.get("tool_use_id")
+        if block.get("type") == "tool_result" and call in pending:
+            state.marks["reports"] = " ".join(other for other in pending if other != call)
+            told = inner(record, "toolUseResult")
+            task = inner(told, "task")
+            is_report = "agent" in str(task.get("task_type")) if task else block.get("is_error") is not True
+            if is_report:
+                state.hear(_outside_of_sub_agent(state, task.get("task_id") or told.get("agentId")))
+
+
+def _hear_notification(state: State, text: str) -> None:
+    """Hear what a sub-agent read that worked in the background; commands do so, too."""
+    if _OF_COMMAND not in text:
+        named = _OF_TASK.search(text)
+        state.hear(_outside_of_sub_agent(state, named[1] if named else ""))
+
+
+def _outside_of_sub_agent(state: State, agent: object) -> Origin | None:
+    """The least trusted origin of what a sub-agent read; that of a tool if no file tells."""
+    if agent is None and "sidechain" in state.marks:
+        return None  # its records stand in this file and were heard
+    if state.path is None or not isinstance(agent, str) or not _AGENT_ID.fullmatch(agent):
+        return Origin.TOOL
+    name = f"agent-{agent}.jsonl"
+    for path in (state.path.with_suffix("") / "subagents" / name, state.path.with_name(name)):
+        reading = FORMAT.start(path)
+        reading.path = None  # what its own sub-agents reported is in doubt, and a loop of files ends here
+        try:
+            for line in lines(path):
+                FORMAT.feed(reading, line)
+        except NotFound:
+            continue
+        except InvalidInput:
+            break
+        return reading.outside
+    return Origin.TOOL
 
 
 def _user(state: State, line: Line, record: Record, content: object, *, begins_run: bool = True) -> Sequence[Turn]:
@@ -293,7 +361,8 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
         return ()
     if text.startswith(_COMPACTED):
         return _summary(state, line, record, text)
-    if text.lstrip().startswith("<task-notification"):
+    if text.lstrip().startswith(_NOTIFICATION):
+        _hear_notification(state, text)
         state.skipped.add("notification")
         return ()
     origin = _origin(state, record, text)
@@ -344,7 +413,8 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if _SLASH_COMMAND.match(text):
         state.skipped.add("queue")
         return ()
-    if text.lstrip().startswith("<task-notification"):
+    if text.lstrip().startswith(_NOTIFICATION):
+        _hear_notification(state, text)
         state.skipped.add("notification")
         return ()
     at = record.get("timestamp")
@@ -489,8 +559,10 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
     """Return who wrote what stands in a user's place: a person, another agent, or the program."""
     message = inner(record, "message")
     doubt = doubted(record, message, except_for=except_for)
-    if "sub-agent" in state.marks or text.lstrip().startswith("<teammate-message"):
+    if "sub-agent" in state.marks:
         return worst((Origin.AGENT, doubt or Origin.AGENT))
+    if text.lstrip().startswith("<teammate-message"):
+        return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
     if record.get("type") == "user" and message.get("role", "user") != "user":

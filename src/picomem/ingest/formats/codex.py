@@ -73,6 +73,7 @@ _ITEMS = {
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _CALL_EVENTS = ("web_search_begin", "mcp_tool_call_begin", "exec_command_begin", "exec_command_end")
 _PARTS = ("input_text", "output_text", "text")
+_REPORT = "<subagent_notification>"  # of a sub-agent; it may tell of anything that it read
 # How the parts of a user item begin that the program wrote, not the user.
 _TOLD = (
     "<environment_context>",
@@ -82,7 +83,7 @@ _TOLD = (
     "<INSTRUCTIONS>",
     "<permissions instructions>",
     "<collaboration_mode>",
-    "<subagent_notification>",
+    _REPORT,
     "<user_shell_command>",
     "<skill>",
     "<model_switch>",
@@ -247,6 +248,8 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     state.marks["items"] = "1"
     content = item.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if role == "user" and any(_words(part).lstrip().startswith(_REPORT) for part in parts):
+        state.hear(Origin.TOOL)
     kept = parts if role == "assistant" else _typed_parts(parts)
     text, others = texts(kept, _PARTS)
     if others:
