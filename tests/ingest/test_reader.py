@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import tracemalloc
 from pathlib import Path
@@ -54,6 +55,44 @@ def test_a_byte_order_mark_is_taken_off_any_line_because_files_are_joined(tmp_pa
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\xef\xbb\xbf{}\n\xef\xbb\xbf{}\n\xef\xbb\xbf\n\xef\xbb\xbf{}")
     assert [line[2] for line in _all(path)] == [b"{}", b"{}", b"{}"]
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("between", ["", " ", "\0\0", "\t "])
+def test_records_that_stand_in_one_line_are_each_given_with_their_place(tmp_path, between):
+    first = {
+        "role": "user",
+        "content": 'braces {"role": "user"} in a string{',
+        "parts": [{"type": "text"}, {"a": [{"b": 1}]}],
+    }
+    second, third = {"type": "message", "role": "assistant"}, {"role": "user"}
+    text = "  " + between.join(map(json.dumps, (first, second, third))) + '\n{"role": "user", "content": "alone"}\n'
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    read = list(reader.records(path))
+    assert [json.loads(line.data or b"") for line in read] == [
+        first,
+        second,
+        third,
+        {"role": "user", "content": "alone"},
+    ]
+    assert [read[0].offset, *(line.end for line in read)] == [line.offset for line in read] + [len(text)]
+    for place, line in enumerate(read):
+        assert list(reader.records(path, line.offset)) == read[place:]
+
+
+@pytest.mark.requirement("X2")
+def test_a_record_that_follows_a_half_written_one_is_given(tmp_path):
+    """A host that is killed while it writes goes on behind the half line. Behind a half line that ends like JSON in
+    front of a value, nobody can tell."""
+    first = json.dumps({"type": "user", "message": {"content": [{"type": "text", "text": "a {:,[ b"}]}})
+    whole = {"type": "user", "message": {"content": "The quay is closed"}}
+    path = tmp_path / "a.jsonl"
+    for half in (first[:cut] for cut in range(2, len(first)) if first[:cut].rstrip()[-1] not in ":[,"):
+        path.write_text(f"{half}{json.dumps(whole)}\n")
+        cut_off, given = reader.records(path)
+        assert json.loads(given.data or b"") == whole
+        assert (cut_off.offset, cut_off.end, given.offset, given.end) == (0, len(half), len(half), path.stat().st_size)
 
 
 def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):

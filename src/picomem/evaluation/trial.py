@@ -299,7 +299,7 @@ def read_numbers(path: Path) -> Iterable[int]:
     if isinstance(form, DocumentFormat):
         raise TypeError(f"The format {form.name} is not read line by line.")
     state = form.start(path)
-    for line in reader.lines(path):
+    for line in reader.records(path):
         for turn in form.feed(state, line):
             yield int(turn.id)
 

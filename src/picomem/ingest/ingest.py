@@ -374,7 +374,7 @@ class Ingest:
 def _finds_turns(form: LineFormat, path: Path) -> bool:
     """Return whether a format finds a turn at the beginning of a file."""
     state = form.start(path)
-    return any(form.feed(state, line) for line in islice(reader.lines(path), _BEGINNING))
+    return any(form.feed(state, line) for line in islice(reader.records(path), _BEGINNING))
 
 
 def _is_text(text: str) -> bool:

@@ -4,6 +4,9 @@ Transcripts grow while they are read. So a line counts only when its newline is 
 neither returned nor consumed, and the next reading, from the last line's `end`, gets it whole. Offsets count
 *decompressed* bytes, so a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
 
+A program that was killed while it wrote, and files that were joined, leave several records in one line, or part of one
+and a whole one behind it. `records` returns each as a line of its own.
+
 Memory is bounded by one line: a line over `longest` is skipped in chunks and returned without data, so that the
 parser can count it. Compression is recognised by the content, not by the name (archives have odd suffixes).
 """
@@ -12,9 +15,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -36,6 +41,9 @@ _PADDING = b" \t\r\n\0"
 # 8 MiB at most.
 WINDOW = 1 << 27
 PACKED = (".zst", ".gz")  # the endings that compressors give
+_OBJECT = re.compile(rb'\{"[\w-]{1,60}"[ \t]*:')
+_WIDEST_GAP = 4096  # bytes between two values
+_BEFORE_VALUE = b":[,"  # what stands before an object within JSON
 _GZIP = b"\x1f\x8b"
 
 
@@ -62,6 +70,15 @@ def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, most_blank: in
             if line is None:
                 raise InvalidInput(f"{path} has more than {most_blank:,} empty lines in a row; remove them.")
             yield line
+
+
+def records(path: Path, offset: int = 0) -> Iterator[Line]:
+    """The lines of a transcript as `lines` gives them. Where several records stand in one line, or one behind a part of
+    another, each is given as a line of its own."""
+    with _opened(path, offset) as stream:
+        for line in _split(stream, offset, LONGEST, None, is_apart=True):
+            if line is not None:
+                yield line
 
 
 class Sample(NamedTuple):
@@ -206,8 +223,11 @@ def _compressed(start: bytes) -> bool:
     )
 
 
-def _split(stream: BinaryIO, offset: int, longest: int, most_blank: int | None) -> Iterator[Line | None]:
-    """The lines; None at the end where more than `most_blank` of them are blank in a row."""
+def _split(
+    stream: BinaryIO, offset: int, longest: int, most_blank: int | None, *, is_apart: bool = False
+) -> Iterator[Line | None]:
+    """The lines; None at the end where more than `most_blank` of them are blank in a row. With `is_apart`, each record
+    of a line is a line."""
     position, blank = offset, 0
     while data := stream.readline(longest + 1):
         start, position = position, position + len(data)
@@ -224,12 +244,33 @@ def _split(stream: BinaryIO, offset: int, longest: int, most_blank: int | None) 
         bare = data.removeprefix(_BOM).strip(_PADDING)  # also within a file, where files were joined
         if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
             blank = 0
-            yield Line(start, position, bare)
+            if is_apart:
+                yield from _apart(start, position, data, bare)
+            else:
+                yield Line(start, position, bare)
             continue
         blank += 1
         if blank == most_blank:
             yield None
             return
+
+
+def _apart(start: int, end: int, data: bytes, bare: bytes) -> Iterator[Line]:
+    """The records of a line; `bare` is its `data` without what stands around it. Usually there is one."""
+    begins = [match.start() for match in _OBJECT.finditer(bare) if _begins_record(bare, match.start())]
+    base = start + data.find(bare)
+    offsets = [start, *(base + first for first in begins), end]
+    for (first, behind), (line, next_line) in zip(pairwise([0, *begins, len(bare)]), pairwise(offsets), strict=True):
+        yield Line(line, next_line, bare[first:behind].rstrip(_PADDING))
+
+
+def _begins_record(line: bytes, at: int) -> bool:
+    """Return whether the object at a place is not a part of what stands before it: no JSON has an object there. (In a
+    string, the quotation mark of a name is escaped.)"""
+    if not at or line[at - 1] in _BEFORE_VALUE:
+        return False
+    before = line[max(0, at - _WIDEST_GAP) : at].rstrip(_PADDING)
+    return bool(before) and before[-1] not in _BEFORE_VALUE
 
 
 def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:

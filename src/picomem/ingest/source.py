@@ -78,7 +78,7 @@ class RecordFile:
         return look_at(self.path)
 
     def lines(self, offset: int) -> Iterator[Line]:
-        for line in reader.lines(self.path, offset):
+        for line in reader.records(self.path, offset):
             self.read += line.end - offset
             offset = line.end
             yield line

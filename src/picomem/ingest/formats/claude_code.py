@@ -61,7 +61,7 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.reader import Line, lines
+from picomem.ingest.reader import Line, records
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
@@ -331,7 +331,7 @@ def _outside_of_sub_agent(state: State, agent: object) -> Origin | None:
         reading = FORMAT.start(path)
         reading.path = None  # what its own sub-agents reported is in doubt, and a loop of files ends here
         try:
-            for line in lines(path):
+            for line in records(path):
                 FORMAT.feed(reading, line)
         except NotFound:
             continue
