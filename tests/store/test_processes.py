@@ -36,7 +36,7 @@ WRITERS = amount(4, 8)
 STEPS = amount(40, 2_000)
 REPEATS = amount(1, 10)
 ROOT = Path(__file__).parents[2]
-KEEPING = 0.1  # share of the steps that are maintenance
+CHORES = amount(4, 25)  # pieces of maintenance of each process; one may look at the whole file
 
 
 def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
     for step in range(STEPS):
         key, text = f"p{seed}k{rng.randrange(6)}", distinct_text(seed, step)
         try:
-            if rng.random() < KEEPING:
+            if rng.random() < CHORES / STEPS:
                 failed += _keep(memory, rng, f"p{seed}s{step}")
             if rng.random() < 0.2 and key in model:
                 del model[key]
