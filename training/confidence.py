@@ -2,7 +2,7 @@
 
     python -m training.confidence             writes the weights into the package
     python -m training.confidence --validate  prints how well each set is judged by weights fitted to the others
-    python -m training.confidence --observe SET.jsonl.gz …
+    python -m training.confidence --observe SET.jsonl.gz … --sessions QUESTIONS.jsonl UNANSWERABLE.jsonl TRANSCRIPTS
                                               asks the questions of these sets anew, and writes what was observed
 
 The observations (data/confidence.csv) are numbers, and hold nothing of the sets' texts: for each question the signs of
@@ -12,7 +12,8 @@ whose answers were taken out of the haystack; and prompts that ask nothing (data
 turns are made of a set's: with the answers of some questions, and with what stands beside these answers instead.
 
 The statements are our own sets (data/e*.txt): memories, each with a question that it answers and one that it leaves
-open, in stores of 1, 3, 10 and all of them. The same observations give the same bytes.
+open, in stores of 1, 3, 10 and all of them. Questions over the sessions of coding agents are in session_questions.py.
+The same observations give the same bytes.
 """
 
 from __future__ import annotations
@@ -38,16 +39,15 @@ from picomem.evaluation.confidence_calibration import DEPTH
 from picomem.evaluation.metrics import auroc
 from picomem.evaluation.tables import markdown, plain
 from picomem.evaluation.trial import judge_case
-from picomem.light_dataclass import dataclass, replace
+from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall.confidence import SIGNS, WEIGHTS, inputs
 from picomem.records.hit import Signs
 from training.examples import DATA, Prompt, Statement, prompts, statements
+from training.observation import ANSWERED, LEFT_OPEN, NO_QUESTION, UNANSWERABLE, Observation, numbers
+from training.session_questions import observe_sessions
 
 OBSERVED = DATA / "confidence.csv"
-ANSWERED = "answered"
-LEFT_OPEN, NO_QUESTION = "left open", "no question"
-UNANSWERABLE = ("the set's own", "of another case", "names exchanged", "answer taken out", LEFT_OPEN, NO_QUESTION)
 # How much each kind weighs: written lines are more like what people write than made-up ones.
 _TYPICAL: dict[str, int] = dict.fromkeys(UNANSWERABLE, 1) | {UNANSWERABLE[0]: 3, LEFT_OPEN: 3, NO_QUESTION: 3}
 _SHARE = 0.4  # of a set's weight for questions without an answer: a doubt too many is better than one too few
@@ -68,24 +68,17 @@ _FEW_PROMPTS = 6
 _ROLES = frozenset(("user", "assistant"))
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One question: its set, its kind (ANSWERED or one of UNANSWERABLE), the size of a small haystack (0 of a whole
-    one), the pattern of a prompt, whether some of its answer was among the first five hits, and the signs."""
+def observe(files: Sequence[Path], sessions: Sequence[Path] = ()) -> Iterator[Observation]:
+    """Ask the questions of sets, and those that are made up. A question without any hit is not judged by signs.
 
-    name: str
-    kind: str
-    size: int
-    pattern: str
-    found: bool
-    signs: tuple[float, ...]
-
-
-def observe(files: Sequence[Path]) -> Iterator[Observation]:
-    """Ask the questions of sets, and those that are made up. A question without any hit is not judged by signs."""
+    `sessions` are the questions over a folder of transcripts, those that it does not answer, and the folder.
+    """
     yield from observe_statements()
     for path in files:
         yield from observe_set(path)
+    if sessions:
+        questions, unanswerable, transcripts = sessions
+        yield from observe_sessions(questions, unanswerable, transcripts, files)
 
 
 def observe_set(path: Path, of_a_size: int = _OF_A_SIZE) -> Iterator[Observation]:
@@ -137,7 +130,7 @@ def _judged_statements(
             for kind, pattern, text, answer in asked:
                 signs, is_found = _asked(engine, text, answer)
                 if signs is not None:
-                    yield Observation(name, kind, len(stored), pattern, is_found, _numbers(signs))
+                    yield Observation(name, kind, len(stored), pattern, is_found, numbers(signs))
         finally:
             engine.close()
 
@@ -152,11 +145,7 @@ def _judged(name: str, case: Case, size: int = 0) -> Iterator[Observation]:
         kind, _, pattern = answer.question.type.partition(": ")
         kind = ANSWERED if answer.question.answerable else kind
         if answer.signs is not None:
-            yield Observation(name, kind, size, pattern, answer.is_found, _numbers(answer.signs))
-
-
-def _numbers(signs: Signs) -> tuple[float, ...]:
-    return tuple(round(getattr(signs, sign), 4) for sign in SIGNS)
+            yield Observation(name, kind, size, pattern, answer.is_found, numbers(answer.signs))
 
 
 def _with_others(cases: Sequence[Case], number: int) -> Case:
@@ -430,9 +419,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--validate", action="store_true", help="leave one set out; writes nothing")
     parser.add_argument("--markdown", action="store_true", help="the table for a document")
     parser.add_argument("--observe", type=Path, nargs="+", metavar="SET", help="ask the questions of these sets anew")
+    parser.add_argument(
+        "--sessions",
+        type=Path,
+        nargs=3,
+        default=(),
+        metavar=("QUESTIONS", "UNANSWERABLE", "TRANSCRIPTS"),
+        help="with --observe: also ask the sessions of coding agents",
+    )
     chosen = parser.parse_args(arguments)
     if chosen.observe:
-        sys.stdout.write(f"{write_observed(observe(chosen.observe))} questions\n")
+        sys.stdout.write(f"{write_observed(observe(chosen.observe, chosen.sessions))} questions\n")
     elif chosen.validate:
         observed = read_observed()
         for rows in (list(validated(observed)), list(validated_by_size(observed))):

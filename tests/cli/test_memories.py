@@ -49,6 +49,15 @@ def test_memories_show_when_a_thing_was_said_and_not_when_it_was_read(picomem: P
     assert "2019" not in printed
 
 
+def test_an_expiry_is_told_in_the_words_that_other_times_have(picomem: Picomem) -> None:
+    for given in ("tomorrow", "30d", "in two weeks", "next month"):
+        made = json.loads(picomem("remember", f"The bridge is closed, {given}", "--expires-at", given, "--json").out)
+        assert made["memory"]["expires_at"] > made["memory"]["created_at"]
+    refused = picomem("remember", "The bridge is closed", "--expires-at", "soon")
+    assert refused.code == 2
+    assert "write 30d, tomorrow, next week, 2026-05-03" in refused.err
+
+
 def test_expired_memories_can_be_listed(picomem: Picomem, home: Path) -> None:
     picomem("remember", "The lock opens at noon", "--key", "lock")
     earlier = system_clock() - 3 * DAY

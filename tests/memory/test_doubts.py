@@ -242,6 +242,41 @@ def test_to_keep_a_pair_confirms_the_candidates_in_it(engine: Engine, tmp_path: 
     assert {memory.expires_at for memory in engine.memories()} == {memory.expires_at for memory in before}
 
 
+@pytest.mark.parametrize("verdict", [ReviewVerdict.SUPERSEDE, ReviewVerdict.MERGE])
+@pytest.mark.parametrize("named", [0, 1])
+def test_to_say_that_the_newer_of_a_pair_is_right_confirms_it(
+    engine: Engine, tmp_path: Path, named: int, verdict: ReviewVerdict
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for said in LIKELY:
+        _say(engine, folder, said)
+    before = {memory.key: memory for memory in engine.memories()}
+    key = next(memory.key for memory in before.values() if memory.content == LIKELY[named].rstrip("."))
+    change, _ = decide_on(engine, key, verdict)
+    assert change.decision == verdict.value
+    assert to_review(engine) == []
+    (kept,) = engine.memories()
+    assert kept.content == LIKELY[1].rstrip(".")
+    assert (kept.is_candidate, kept.expires_at) == (False, None)
+    assert kept.key in engine.index().text
+    engine.undo(change.run)
+    assert len(to_review(engine)) == 3
+    assert {memory.key: memory.expires_at for memory in engine.memories()} == {
+        name: memory.expires_at for name, memory in before.items()
+    }
+
+
+def test_a_pair_whose_newer_statement_is_confirmed_already_is_settled_by_one_change(engine: Engine) -> None:
+    engine.remember(OLD)
+    later = engine.remember(NEW).memory
+    assert later and later.contradicts
+    before = len(engine.changes(100))
+    decide_on(engine, later.key, ReviewVerdict.SUPERSEDE)
+    assert len(engine.changes(100)) == before + 1
+    assert [memory.version for memory in engine.memories()] == [later.version]
+
+
 def test_to_keep_a_candidate_that_may_contradict_a_known_memory_is_one_change(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     folder.mkdir()

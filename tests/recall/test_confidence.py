@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
+from itertools import cycle
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,7 @@ from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import confidence as judging
 from picomem.recall.confidence import JudgedHit
 from picomem.recall.lexical_search import idf, relative_rarity
+from picomem.store.search import EpisodePlace
 
 WORTH = {"ann": 1.0, "paint": 3.0, "harbour": 3.0}
 QUESTION = "What did Ann paint at the harbour?"
@@ -35,6 +39,32 @@ def test_the_more_of_a_question_a_hit_holds_the_surer():
 def test_another_word_in_the_place_of_one_counts_for_less_than_the_word():
     nearly = JudgedHit(held={"paint": 0.5})
     assert confidence([said()]) < confidence([nearly]) < confidence([said("paint")])
+
+
+def test_a_term_of_the_talk_around_a_hit_counts_for_less_than_one_of_its_own():
+    beside, session = JudgedHit(held={}, surrounding={"paint": 0.3}), JudgedHit(held={}, surrounding={"paint": 0.2})
+    sure = [confidence([hit]) for hit in (said(), session, beside, said("paint"))]
+    assert sure == sorted(set(sure))
+
+
+def test_the_hit_that_fits_best_is_sought_among_the_first_five():
+    fitting = said("paint", "harbour")
+    assert confidence([said()] * 4 + [fitting]) == confidence([fitting])
+    assert confidence([said()] * 5 + [fitting]) == confidence([said()])
+
+
+def test_the_terms_around_a_turn_are_those_of_the_turns_beside_it_and_of_its_session() -> None:
+    def place(transcript: str, turn: int, doc: int) -> EpisodePlace:
+        return EpisodePlace(transcript, turn, 0, turn, doc, 20, "user", None)
+
+    places = [place("a", 3, 13), place("a", 1, 11), place("b", 1, 21), place("a", 2, 12), place("a", 9, 19)]
+    terms = {11: {"epic"}, 12: {"test"}, 13: {"migration"}, 19: {"badge", "epic"}, 21: {"port"}}
+    beside, session = judging.surrounding_terms({12}, places, terms)[12]["epic"], 0.2
+    assert judging.surrounding_terms({12, 21}, places, terms) == {
+        12: {"epic": beside, "migration": beside, "badge": session, "test": session},
+        21: {"port": session},
+    }
+    assert beside > session
 
 
 def test_what_another_said_is_doubt_where_a_speaker_is_named():
@@ -67,6 +97,27 @@ def test_a_word_of_one_memory_weighs_about_as_much_in_a_store_of_any_size(docume
 def test_a_word_of_every_document_weighs_little_where_there_are_many():
     assert idf(1, 1) / idf(1, 0) < 0.3  # which is why a single memory was never enough
     assert relative_rarity(1_000, 1_000) < 0.1 * relative_rarity(1, 1)
+
+
+def write_talk(path: Path, *turns: str) -> Path:
+    roles = cycle(("user", "assistant"))
+    lines = [
+        {"role": role, "content": text, "timestamp": f"2026-03-02T10:{minute:02}:00Z"}
+        for minute, (role, text) in enumerate(zip(roles, turns, strict=False))
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def test_an_answer_is_surer_where_the_talk_around_it_named_the_subject(open_engine, tmp_path: Path) -> None:
+    filler = ("Thanks, that was everything for the ferry timetable.", "Good, then the timetable stays as it is.")
+    answer = ("And the result?", "All 87 tests are through, none failed.")
+    sure = []
+    for name, subject in (("annotated", "Now run the annotation epic."), ("other", "Now run the thing in the shed.")):
+        engine = open_engine(tmp_path / f"{name}.db", embedder=StaticEmbedder())
+        engine.ingest([write_talk(tmp_path / f"{name}.jsonl", *filler, subject, "Running it.", *answer)])
+        sure.append(engine.recall("how many tests were there when the annotation epic was through?").confidence)
+    assert sure[0] > sure[1] + 0.1
 
 
 STORED = "Billing keeps its data in PostgreSQL 16, not in MongoDB: we need transactions."

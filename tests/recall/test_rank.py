@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from picomem.models.embedder import SENTENCE_MARKS
 from picomem.recall.legs import shares
 from picomem.recall.lexical_search import WordMatches
-from picomem.recall.memory_hits import durable
 from picomem.recall.rank import Signals, fuse, marks_here, nearness
 
 
@@ -69,13 +68,3 @@ def test_a_question_of_which_the_best_hold_nothing_still_has_scores_that_fall() 
     ranked = list(shares({1: 0.9, 2: 0.6, 3: 0.3}, signals, matches))
     assert [doc for doc, _ in ranked] == [1, 2, 3]
     assert 1 > ranked[0][1] > ranked[1][1] > ranked[2][1] > 0
-
-
-def test_memories_that_fit_nearly_alike_keep_scores_that_differ() -> None:
-    shares_of_memories = (0.97, 0.95, 0.92, 0.5, 0.0)
-    weight = durable(shares_of_memories)
-    lasting = [round(weight * share, 4) for share in shares_of_memories]
-    assert lasting == sorted(set(lasting), reverse=True)
-    assert lasting[0] == 1.0
-    assert durable([0.5, 0.2]) == durable([0.5]) > 1
-    assert durable([]) == durable([0.0]) == 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,6 @@ from tests.question_sets import asked, said
 from picomem.evaluation.cases import read_cases
 from picomem.recall.confidence import SIGNS, WEIGHTS
 from training.confidence import (
-    ANSWERED,
-    NO_QUESTION,
     encode,
     fit,
     observe_set,
@@ -21,6 +21,8 @@ from training.confidence import (
     write_observed,
 )
 from training.examples import prompts, statements
+from training.observation import ANSWERED, NO_QUESTION
+from training.session_questions import observe_sessions
 
 
 def test_the_same_observations_give_the_bytes_in_the_package() -> None:
@@ -67,6 +69,30 @@ def test_a_set_is_asked_its_own_questions_and_some_that_it_cannot_answer(write_s
     assert len(exchanged) == len(other) == 2
     assert write_observed(iter(observed), tmp_path / "observed.csv") == len(observed)
     assert read_observed(tmp_path / "observed.csv") == observed
+
+
+def test_sessions_are_asked_their_questions_and_those_whose_session_is_left_out(write_set, tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    for name, text in (("a", "The port is 6432."), ("b", "The badge beside the port failed for its whitespace.")):
+        turn = {"role": "user", "content": text, "timestamp": "2026-03-02T10:00:00Z"}
+        (folder / f"{name}.jsonl").write_text(json.dumps(turn) + "\n", "utf-8")
+    questions, unanswerable = tmp_path / "coding.jsonl", tmp_path / "unanswerable.jsonl"
+    asked_of = [("which port was it?", "6432"), ("why did the badge fail?", "whitespace")]
+    questions.write_text("".join(json.dumps({"question": q, "words": w}) + "\n" for q, w in asked_of), "utf-8")
+    unanswerable.write_text(json.dumps({"question": "what was the webhook?", "words": "nothing"}) + "\n", "utf-8")
+    other = write_set(
+        {
+            "id": "x",
+            "sessions": [said("s", "2026-02-03T18:30", ("Ann", "I painted the port."))],
+            "questions": [asked("What did Ann paint at the port?", gold_sessions=["s"], gold_turns=["0"])],
+        }
+    )
+    observed = list(observe_sessions(questions, unanswerable, folder, [other]))
+    kinds = Counter(row.kind for row in observed)
+    assert (kinds[ANSWERED], kinds["of another case"], kinds[NO_QUESTION]) == (2, 1, len(prompts()))
+    assert sum(row.found for row in observed) == 2
+    assert kinds["answer taken out"] == 1  # to the other question nothing is found then
 
 
 @pytest.mark.parametrize("name", SIGNS)

@@ -180,8 +180,15 @@ class CallerContext:
         return self.cleaner().owner(scope)
 
     def expiry(self, given: Micros | str | None) -> Micros | None:
-        """Return the moment at which a memory expires. Raises InvalidInput for a time that has passed."""
-        return None if given == "never" else future(self.time(given), self.clock())
+        """Return the moment at which a memory expires. Raises InvalidTime, or InvalidInput for a past time."""
+        if given is None or given == "never":
+            return None
+        now = self.clock()
+        if isinstance(given, str):
+            from picomem.text.temporal.future import parse_future
+
+            return future(parse_future(given, now, self.zone), now)
+        return future(check_time(given), now)
 
     def time(self, given: Micros | str | None) -> Micros | None:
         """A time in microseconds. Raises InvalidTime."""

@@ -1,13 +1,13 @@
 """Pending decisions of a person about candidates and about pairs of statements that may contradict each other.
 
-Each decision is one change to one memory, so that it can be undone separately. (To keep a pair with a second candidate
-confirms this candidate by another change of the same run.)
+Each decision is one change to one memory, so that it can be undone separately. If it also confirms another memory,
+which is a candidate, another change of the same run does that, and to undo the run undoes both.
 
     keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, are no longer
                 linked, and are confirmed if they are candidates
     discard     the memory, or the newer of a pair, is archived
-    supersede   the older of a pair is archived: it is no longer true
-    merge       the older of a pair is archived: the newer says the same
+    supersede   the older of a pair is archived: it is no longer true; the newer is confirmed if it is a candidate
+    merge       the older of a pair is archived: the newer says the same, and is confirmed if it is a candidate
 """
 
 from __future__ import annotations
@@ -129,7 +129,10 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
         return _next(tx, writer, memory, _confirmation(memory), "confirm", "reviewed: kept")
     if verdict is ReviewVerdict.KEEP:
         return _keep_both(tx, writer, *pair)
-    return settle_pair(tx, writer, *pair, verdict)
+    newer, older = pair
+    if verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE) and newer.is_candidate:
+        _next(tx, writer, newer, _CONFIRMED, "confirm", f"reviewed: true instead of “{older.key}”")
+    return settle_pair(tx, writer, newer, older, verdict)
 
 
 def _keep_both(tx: Transaction, writer: Writer, newer: Memory, older: Memory) -> Change:

@@ -14,6 +14,7 @@ from picomem.records.scope import LONGEST
 
 _SPAN = "^[1-9][0-9]{0,2}d$"
 _WORDS = "^(today|yesterday|(last|this) (week|month|year))$"
+_AHEAD = "^(never|tomorrow|next (week|month|year))$"
 _CENTURY = "^(19|20)"
 _DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "pattern": _CENTURY}]
 _TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
@@ -39,7 +40,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "valid_at": _TIME,
     "now": _TIME,
     "time_window": _TIME,
-    "expires_at": {"allOf": [{"anyOf": [*_DATES, {"pattern": "^never$"}]}]},
+    "expires_at": {"allOf": [{"anyOf": [*_DATES, {"pattern": _SPAN}, {"pattern": _AHEAD}]}]},
     "key": {"maxLength": 64, "pattern": "^([a-z][a-z0-9_]*)?$"},
 }
 

@@ -50,7 +50,7 @@ class RememberRequest:
     tags: tuple[str, ...] = option("a tag; repeatable", many=True)
     related_to: tuple[str, ...] = option("the key or id of a related memory; repeatable", many=True)
     pinned: bool = option("keep it in the index page; only the user can", False)
-    expires_at: str | None = option("when it expires, as 2026-05-03", None)
+    expires_at: str | None = option("when it expires: 2026-05-03, 30d, tomorrow, next week", None)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
     origin: str = option("where the text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
@@ -113,9 +113,9 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
 def _answer_without_reading(engine: Engine, request: RememberRequest, done: Remembered) -> RememberResult:
     """The answer for a caller who may write and not read: their own values, and whether it was stored (add) or already
     known (merge). The ids and dates of a memory that was there before would say more than that."""
-    from picomem.clock import parse_iso
     from picomem.memory.checked_arguments import importance_of
     from picomem.records.memory import Memory
+    from picomem.text.temporal.future import parse_future
     from picomem.text.tokens import count_tokens
 
     now = engine.now()
@@ -136,7 +136,7 @@ def _answer_without_reading(engine: Engine, request: RememberRequest, done: Reme
         origin=Origin(request.origin),
         valid_from=now if since is None else since,
         known_from=now,
-        expires_at=parse_iso(str(request.expires_at), engine.zone) if does_expire else None,
+        expires_at=parse_future(str(request.expires_at), now, engine.zone) if does_expire else None,
         created_at=now,
         tokens=count_tokens(request.content),
         change_id=done.change_id,
@@ -168,7 +168,9 @@ class ReviseRequest:
     )
     pin: bool = option("keep it in the index page; only the user can", False)
     unpin: bool = option("do not keep it in the index page", False)
-    expires_at: str | None = option("when it expires, as 2026-05-03; “never” takes an expiry away", None)
+    expires_at: str | None = option(
+        "when it expires: 2026-05-03, 30d, tomorrow, next week; “never” takes an expiry away", None
+    )
     project: str = option("the project of the memory, if several have the key", "")
     version: int | None = option("only if this is still its version, the number in its JSON", None, tool=None, least=1)
     origin: str = option("where the new text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)

@@ -60,8 +60,8 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     """List what needs a decision, or decide: candidates, and statements that may contradict each other.
 
     keep confirms a candidate or what came from others, or both of a pair; supersede archives the older of a pair,
-    and merge does so because the newer says the same; discard archives the memory, or the newer of a pair. `undo` takes
-    each decision back.
+    and merge does so because the newer says the same, and both confirm the newer one; discard archives the memory, or
+    the newer of a pair. `undo` takes each decision back.
     """
     from picomem.engine.review import decide_on, review_places, to_review
 

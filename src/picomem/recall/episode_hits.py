@@ -68,7 +68,7 @@ def episode_hits(state: RecallState) -> list[Hit]:
     hits = _handed_out(state, ranked, signals, words, fusion, records)
     if hits:  # the best may be held back for its origin
         best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
-        state.weigh(best, signals, words, named=names(own))
+        state.weigh(best, signals, words, named=names(own), places=places.values())
     return hits
 
 

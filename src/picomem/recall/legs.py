@@ -12,7 +12,7 @@ from picomem.clock import Micros
 from picomem.errors import EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
-from picomem.recall.confidence import FIRST, LOOKED, JudgedHit, confidence, read_signs
+from picomem.recall.confidence import IN_OTHER_WORDS, LOOKED, JudgedHit, confidence, read_signs, surrounding_terms
 from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
@@ -25,6 +25,7 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Transaction
+from picomem.store.search import EpisodePlace
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
 _LEAST_CONFIDENCE = 0.05  # of what only its neighbours fit: little, but enough to tell ranks apart
+_FIRST = 3  # the hit that fits best may stand behind one that the talk around it lifted
 _NOTHING = Cosines({}, 0.0, 0)
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
@@ -57,6 +59,7 @@ class RecallState:
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
+    memory_weight: float = 1.0  # what the shares of memories were multiplied with
     listed: list[Memory] = field(default_factory=list)  # the memories among the hits
     empty_window: TimeWindow | None = None  # the time that the question names, where no episode is of it
     episodes: int | None = None  # how many the user has; None where they were not looked at
@@ -139,13 +142,19 @@ class RecallState:
         *,
         named: Collection[str] = (),
         statements: Mapping[int, str] | None = None,
+        places: Collection[EpisodePlace] = (),
     ) -> None:
         """Judge how sure one source is of the answer; the confidence is the maximum over the sources.
 
-        `statements` are the texts of documents that each say by themselves what they say.
+        `statements` are the texts of documents that each say by themselves what they say, `places` those of documents
+        that are turns of a talk.
         """
+        surrounding = surrounding_terms(set(best), places, signals.words)
         candidates = [
-            self._candidate(doc, signals.evidence(doc), words, statements[doc] if statements else "") for doc in best
+            self._candidate(
+                doc, signals.evidence(doc), words, statements[doc] if statements else "", surrounding.get(doc, {})
+            )
+            for doc in best
         ]
         signs = read_signs(self.question.text, candidates, words.worth, named)
         if signs is None:
@@ -158,17 +167,15 @@ class RecallState:
         if sure > self.confidence:
             self.confidence, self.signs = sure, signs
 
-    def _candidate(self, doc: int, evidence: Evidence, words: WordMatches, statement: str) -> JudgedHit:
+    def _candidate(
+        self, doc: int, evidence: Evidence, words: WordMatches, statement: str, surrounding: Mapping[str, float]
+    ) -> JudgedHit:
         """What a document has of the question: each term with 1, or what another word in its place is worth."""
         held = {
-            term: self.weights.near_words
-            if doc in words.nearly.get(term, ())
-            else self.weights.spelling
-            if term in words.spelled
-            else 1.0
+            term: IN_OTHER_WORDS if term in words.spelled or doc in words.nearly.get(term, ()) else 1.0
             for term in evidence.words
         }
-        return JudgedHit(held=held, near=evidence.near, own=evidence.own, statement=statement)
+        return JudgedHit(held=held, surrounding=surrounding, near=evidence.near, own=evidence.own, statement=statement)
 
     def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
         """Keep the terms of the question that a hit holds, as they are written in it."""
@@ -185,13 +192,13 @@ class RecallState:
 
 
 def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:
-    """The documents that have any score, the best first, each with a score in 0–1 that compares between questions: how
-    far the best hit fits, shared out in proportion."""
+    """The documents that have any score, the best first, each with a share in 0–1 that compares between questions: how
+    far the best hit fits, shared out in proportion. final_scores.py makes scores of shares."""
     order = rank.best_first(scores)
     if not order:
         return
     top = scores[order[0]] or 1.0
-    best = [signals.evidence(doc) for doc in order[:FIRST]]
+    best = [signals.evidence(doc) for doc in order[:_FIRST]]
     sure = max(rank.fit(evidence, words.idf) for evidence in best)
     if sure == 0.0:  # the talk around them lifted the first
         sure = max(rank.fit(signals.evidence(doc), words.idf) for doc in order[:LOOKED])

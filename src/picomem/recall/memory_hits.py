@@ -7,6 +7,7 @@ from itertools import islice
 
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
+from picomem.recall.final_scores import weight_of_memories
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
 from picomem.recall.legs import RecallState, shares
 from picomem.recall.lexical_search import WordMatches
@@ -19,7 +20,6 @@ from picomem.store import audit, episodes, memories, session_rows
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
-_DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it was meant to last
 
 
 def memory_hits(state: RecallState) -> list[Hit]:
@@ -38,7 +38,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
     scores = {doc: score + _IMPORTANCE * records[doc].importance for doc, score in fusion.scores.items()}
     scores, remarks = newer_first(scores, records, signals.words)
     ranked = list(islice(shares(scores, signals, words), max(state.wanted.limit, LOOKED)))
-    weight = durable([share for _, share in ranked])
+    weight = state.memory_weight = weight_of_memories([share for _, share in ranked])
     listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
     links = memories.links_of_each(state.tx, state.scope, listed)
     hits = [
@@ -89,12 +89,6 @@ def _was_outdated(state: RecallState, archived: Memory) -> bool:
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:
     return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, memory.content)
-
-
-def durable(fits: Sequence[float]) -> float:
-    """What the shares of memories are multiplied with beside those of episodes: as much as leaves the best within 1, so
-    that different shares stay different."""
-    return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:

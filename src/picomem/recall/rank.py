@@ -123,7 +123,7 @@ def context_scores(
     row = sorted(places)
     shares = [totals.get(place.doc, 0.0) for place in row]
     for (one, before), (other, after) in pairwise(zip(row, shares, strict=True)):
-        if (before or after) and one.transcript == other.transcript and _adjacent(one, other):
+        if (before or after) and one.transcript == other.transcript and is_adjacent(one, other):
             beside[one.doc] = beside.get(one.doc, 0.0) + after
             beside[other.doc] = beside.get(other.doc, 0.0) + before
     return {
@@ -133,7 +133,8 @@ def context_scores(
     }
 
 
-def _adjacent(one: EpisodePlace, other: EpisodePlace) -> bool:
+def is_adjacent(one: EpisodePlace, other: EpisodePlace) -> bool:
+    """Return whether an episode directly follows another one of the same transcript."""
     same_turn = other.first_turn == one.last_turn and other.part == one.part + 1
     return same_turn or (other.first_turn == one.last_turn + 1 and other.part == 0)
 

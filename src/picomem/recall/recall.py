@@ -16,6 +16,7 @@ from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
+from picomem.recall.final_scores import with_final_scores
 from picomem.recall.hits import HIT_OVERHEAD, redacted, spelling_warnings
 from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits, note_archived
@@ -73,6 +74,7 @@ class Recall:
             note_archived(state, [hit.id for hit in ranked if hit.source == "episode"])
         ranked, repeats = _without_repeats(ranked, state.taken_from)
         ranked = replaced_last(ranked, state.replaced_by, state.taken_from)
+        ranked = with_final_scores(ranked, state.memory_weight)
         warnings = state.warnings
         if state.damaged:
             lost = len(set(state.damaged))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from picomem.light_dataclass import replace
+from picomem.recall.final_scores import rescored
 from picomem.records.hit import Hit
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
@@ -58,16 +59,10 @@ def replaced_last(hits: Sequence[Hit], replaced_by: Mapping[str, str], taken_fro
         if older is None or newer is None or older.score > newer.score + FAR * best:
             continue  # something else in it was asked for
         if newer.score <= older.score:
-            by_id[newer.id] = _scored(newer, older.score)
-            older = _scored(older, round(newer.score * 0.999, 4))
+            by_id[newer.id] = rescored(newer, older.score)
+            older = rescored(older, round(newer.score * 0.999, 4))
         by_id[episode_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
     return [by_id[hit.id] for hit in hits]
-
-
-def _scored(hit: Hit, score: float) -> Hit:
-    """A hit with another score, of which each part of ranking made as much as before."""
-    share = score / hit.score if hit.score else 0.0
-    return replace(hit, score=score, parts=tuple((name, round(value * share, 4)) for name, value in hit.parts))
 
 
 def _oldest_first(pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[Memory, Memory]]:

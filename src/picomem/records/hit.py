@@ -11,10 +11,10 @@ from picomem.records.kinds import Origin
 class Hit:
     """One result.
 
-    `score` lies in 0–1 and falls along the list; notes come last, with scores of their own. `why` says in words what
-    made it a hit. `text` is the passage that answers where the budget has no room for the whole episode. For an
-    episode, and for a memory taken from one, `transcript`, `turns` and `citation` are the pointer to what was said; for
-    a note `citation` is, its path with the lines.
+    `score` lies in 0–1 and falls along the list (recall/final_scores.py); notes come last, with scores of their own.
+    `why` says in words what made it a hit. `text` is the passage that answers where the budget has no room for the
+    whole episode. For an episode, and for a memory taken from one, `transcript`, `turns` and `citation` are the pointer
+    to what was said; for a note `citation` is, its path with the lines.
     """
 
     source: str  # "memory", "episode" or "note"
@@ -70,8 +70,9 @@ class HitSession:
 class Signs:
     """The signals from which the confidence in an answer is computed (recall/confidence.py).
 
-    fit    how much of the question one of the best hits holds by its words, or says in others. Where the question
-           names a speaker, only what that one said counts
+    fit    how much of the question one of the best hits holds by its words, or says in others; words of the turns
+           beside it and of its session count in part. Where the question names a speaker, only what that one said
+           counts
     lead   how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
            Ben, who paints
     asks   how far the text asks for anything, and is not an order, a remark, code or a log (recall/question_form.py)
