@@ -5,6 +5,7 @@ This file is a program too: the nursery of `forking`.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
@@ -34,7 +35,8 @@ def start(file: str, *arguments: str, wrapped: Sequence[str] = (), **variables: 
 @contextmanager
 def forking(file: str) -> Iterator[Callable[..., Any]]:
     """A function that calls `program` of a test file, each time in a process of its own, which is forked from one that
-    has loaded the file. It gives the result, which must be JSON, or None if SIGKILL ended the process."""
+    has loaded the file and the modules that earlier calls needed. It gives the result, which must be JSON, or None if
+    SIGKILL ended the process."""
     nursery = start(__file__, file)
     assert nursery.stdin is not None
     assert nursery.stdout is not None
@@ -54,12 +56,14 @@ def forking(file: str) -> Iterator[Callable[..., Any]]:
 def _nursery(file: str) -> None:
     program = runpy.run_path(file)["program"]
     for line in sys.stdin:
+        known = set(sys.modules)
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                os.write(writing, json.dumps(program(*json.loads(line))).encode())
+                result = program(*json.loads(line))
+                os.write(writing, json.dumps([result, [name for name in sys.modules if name not in known]]).encode())
                 code = 0
             except BaseException:  # noqa: BLE001 - what the interpreter does with an error that nobody caught
                 traceback.print_exc()
@@ -67,11 +71,13 @@ def _nursery(file: str) -> None:
         os.close(writing)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         with open(reading) as answer:
-            result = answer.read()
+            result, modules = json.loads(answer.read() or "[null, []]")
         if code not in (0, -signal.SIGKILL):
             sys.exit(1)
-        sys.stdout.write(f"{result or 'null'}\n")
+        sys.stdout.write(f"{json.dumps(result)}\n")
         sys.stdout.flush()
+        for name in modules:  # each process would load them anew
+            importlib.import_module(name)
 
 
 if __name__ == "__main__":

@@ -198,7 +198,16 @@ def outcome(folder: Path) -> dict[str, Any]:
         }
 
 
+def warm_up(folder: Path) -> None:
+    """Live a day and look at it here, so that the processes, which are forked from this one, need not load what a day
+    takes."""
+    folder.mkdir()
+    anyio.run(live, folder, 0, 0, Steps(0))
+    outcome(folder)
+
+
 def main(folder: Path, stride: int) -> None:
+    warm_up(folder / "warm")
     whole = folder / "whole"
     whole.mkdir()
     steps = []

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import amount
+from tests.forked_program import ForkedProcess, program
 from tests.hooks.conftest import HOSTS_PATIENCE, Host
 
 import picomem
@@ -37,14 +38,9 @@ def stored(host: Host) -> Host:
 
 
 @contextmanager
-def _mcp(host: Host, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def _mcp(host: Host, *arguments: str) -> Iterator[ForkedProcess]:
     """`picomem mcp`, as a host starts it beside the hooks; listening."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "picomem", *arguments, "mcp"],
-        env=host.env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    process = program().start([*arguments, "mcp"], env=host.env, has_stdin=True)
     try:
         _wait_for(lambda: _sockets(host))
         yield process

@@ -15,10 +15,9 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from subprocess import Popen
 from typing import Any
 
 import apsw
@@ -27,7 +26,7 @@ from tests.amounts import amount
 from tests.conftest import START
 from tests.consolidation.conftest import TALK
 from tests.ingest.test_host_summaries import claude, written
-from tests.programs import start
+from tests.programs import forking
 
 from picomem.clock import DAY, MINUTE, iso
 from picomem.jobs import job_kinds, runner
@@ -46,6 +45,8 @@ pytestmark = [
 
 KILLS = amount(6, 60)  # of each kind
 _NEVER = 1_000_000
+
+Work = Callable[..., int]
 KINDS = (WATCH, EMBED, RETENTION, CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EXPORT_INDEX)
 _REPLY = {
     "facts": [{"key": "port", "content": "The staging database listens on port 5433", "kind": "project", "importance": 0.8, "messages": [2]}],
@@ -68,9 +69,9 @@ def _open(db: Path, kind: str) -> Runtime:
     return Runtime(SqliteConnector(db), _settings(db.parent, kind), embedder=embedder, clock=lambda: START + 20 * DAY)
 
 
-def _work(db: Path, kind: str, statement: int) -> int:
+def program(kind: str, path: str, statement: int) -> int:
     """Do what is due of a kind, until that statement; how many there were."""
-    left, lock = statement, threading.Lock()
+    db, left, lock = Path(path), statement, threading.Lock()
 
     def count(*_: object) -> bool:
         nonlocal left
@@ -104,43 +105,12 @@ def _entry(kind: str, db: Path, background: runner.Background) -> job_kinds.JobK
     }[kind]()
 
 
-def _nursery() -> None:
-    for line in sys.stdin:
-        kind, db, statement = json.loads(line)
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(writing, json.dumps(_work(Path(db), kind, statement)).encode())
-            os._exit(0)
-        os.close(writing)
-        os.waitpid(child, 0)
-        with open(reading) as answer:
-            sys.stdout.write((answer.read() or "0") + "\n")
-        sys.stdout.flush()
-
-
-@contextmanager
-def _forking() -> Iterator[Popen[str]]:
-    nursery = start(__file__)
-    with nursery:
-        yield nursery
-        assert nursery.stdin is not None
-        nursery.stdin.close()
-    assert nursery.returncode == 0
-
-
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Popen[str]]:
-    with _forking() as process:
-        yield process
-
-
-def _run(nursery: Popen[str], kind: str, db: Path, statement: int = _NEVER) -> int:
-    """Work in a process; how many statements there were, 0 where it was killed."""
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    print(json.dumps([kind, str(db), statement]), file=nursery.stdin, flush=True)
-    return json.loads(nursery.stdout.readline())
+def work() -> Iterator[Work]:
+    """`work(kind, db, statement)`: do what is due of a kind until that statement; how many there were, or 0 if the
+    process was killed."""
+    with forking(__file__) as call:
+        yield lambda kind, db, statement=_NEVER: call(kind, str(db), statement) or 0
 
 
 @pytest.fixture(scope="module")
@@ -196,10 +166,10 @@ def _rows(db: Path) -> dict[str, Any]:
 @pytest.mark.requirement("P7", "X10")
 @pytest.mark.reliability("R1")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_job_that_is_killed_anywhere_is_done_once_by_the_next_process(kind, made, nursery, tmp_path, disagreements):
+def test_a_job_that_is_killed_anywhere_is_done_once_by_the_next_process(kind, made, work, tmp_path, disagreements):
     calm = _copied(made, tmp_path / "calm")
     before = _rows(calm)
-    count = _run(nursery, kind, calm)
+    count = work(kind, calm)
     expected = _rows(calm)
     assert [(name, state) for name, state, *_ in expected["jobs"]] == [(kind, "waiting" if kind == WATCH else "done")]  # fmt: skip
     assert expected["leases"] == []
@@ -207,17 +177,13 @@ def test_a_job_that_is_killed_anywhere_is_done_once_by_the_next_process(kind, ma
     points = random.Random(kind).sample(range(1, count), min(KILLS, count - 1))
     for point in points:
         db = _copied(made, tmp_path / f"killed at {point}")
-        if _run(nursery, kind, db, point) == 0:
+        if work(kind, db, point) == 0:
             with closing(apsw.Connection(str(db))) as connection:
                 connection.execute("UPDATE leases SET expires_at = 0")  # 45 seconds pass
-            assert _run(nursery, kind, db) > 0
+            assert work(kind, db) > 0
         actual = _rows(db)
         assert {name: rows for name, rows in actual.items() if name != "leases"} == {
             name: rows for name, rows in expected.items() if name != "leases"
         }, f"killed before statement {point} of {count}"
         assert disagreements(db) == []
         shutil.rmtree(db.parent)
-
-
-if __name__ == "__main__":
-    _nursery()

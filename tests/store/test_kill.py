@@ -68,17 +68,22 @@ def _keep(path: str, name: str) -> None:
     folder.mkdir()
     memory = open_memory(path, user=KEEPER, embedder="static")
     for number in count():
-        transcript = folder / f"{name}s{number}.jsonl"
-        transcript.write_text(json.dumps({"role": "user", "content": _text(transcript.stem)}) + "\n")
-        memory.ingest([transcript])
-        purged = memory.purge(session=transcript.stem)
-        assert purged.scan is not None
-        assert purged.unfinished or purged.scan.clean, purged
-        memory.scrub()
-        memory.doctor()
-        copy_store(Path(path), folder / f"{number}.db")
-        with open_memory(folder / f"{number}.db", embedder="none") as copy:
-            assert copy.doctor().healthy or copy.status().purge_unfinished
+        _maintain(memory, path, folder, f"{name}s{number}")
+
+
+def _maintain(memory: Engine, path: str, folder: Path, session: str) -> None:
+    transcript = folder / f"{session}.jsonl"
+    transcript.write_text(json.dumps({"role": "user", "content": _text(session)}) + "\n")
+    memory.ingest([transcript])
+    purged = memory.purge(session=session)
+    assert purged.scan is not None
+    assert purged.unfinished or purged.scan.clean, purged
+    memory.scrub()
+    memory.doctor()
+    copied = folder / f"{session}.db"
+    copy_store(Path(path), copied)
+    with open_memory(copied, embedder="none") as copy:
+        assert copy.doctor().healthy or copy.status().purge_unfinished
 
 
 def _cycle(path: str, name: str, enough: int) -> list[str]:
@@ -109,9 +114,10 @@ def _cycle(path: str, name: str, enough: int) -> list[str]:
 
 
 def _nursery() -> None:
-    # Load everything, close everything.
+    # Load everything that the processes use, close everything.
     with tempfile.TemporaryDirectory() as folder, open_memory(f"{folder}/warm.db", embedder="static") as memory:
         memory.remember(_text("warm"), key="warm")
+        _maintain(memory, f"{folder}/warm.db", Path(folder), "talk")
     for line in sys.stdin:
         path, name, enough = json.loads(line)
         sys.stdout.write(json.dumps(_cycle(path, name, enough)) + "\n")

@@ -271,13 +271,20 @@ class _Utf8Groups:
 class WindowScanner:
     """Python's `re`, where RE2 cannot be installed: only windows around the literals are searched."""
 
+    def __init__(self) -> None:
+        self._ranks = _ranks_by_gate()
+        self._ungated = _ungated_ranks()
+
     def scan(self, text: str) -> list[tuple[int, int, int]]:
         lowered = text.lower()
         if len(lowered) != len(text):  # a few capitals grow in lower case; places must stay the same
             lowered = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
         hits: list[tuple[int, int, int]] = []
         long_runs = _long_runs(text)
-        for rank, rule in enumerate(RULES):
+        gates = [gate for gate in self._ranks if gate in lowered]
+        ranks = {rank for gate in gates for rank in self._ranks[gate]}
+        for rank in sorted(ranks.union(self._ungated) if long_runs else ranks):
+            rule = RULES[rank]
             windows = _windows(lowered, rule.gates) if rule.gates else long_runs
             for low, high in windows:
                 spans = secrets_of(rule, self.view(text[low:high]), self.view)
@@ -286,7 +293,7 @@ class WindowScanner:
 
     def is_quiet(self, lines: str) -> bool:
         lowered = lines.lower()
-        return not (any(gate in lowered for rule in RULES for gate in rule.gates) or _long_runs(lines))
+        return not (any(gate in lowered for gate in self._ranks) or _long_runs(lines))
 
     def view(self, text: str) -> _PlainView:
         return _PlainView(text)
