@@ -132,6 +132,7 @@ peers: .venv/ready
 # Other projects' own tests, from their pinned source distributions, with our adapters in the place of their stores.
 OPENAI_TESTS := tests/memory/test_session.py tests/memory/test_session_limit.py
 ANTHROPIC_TESTS := tests/lib/tools/memory_tools/test_filesystem.py
+HARNESS_TESTS := tests/memory/test_stores.py
 PEERS_PYTEST = PYTHONPATH=$(CURDIR)/tests/peers:. $(CURDIR)/.envs/peers-tests/bin/python -m pytest -q -p substitutes \
 	-p no:cacheprovider --timeout 60 --rootdir . --override-ini asyncio_mode=auto
 
@@ -139,6 +140,7 @@ peers-tests: wheel .envs/peers-tests/ready .envs/peers-tests/sources
 	@$(BIN)/uv pip install --quiet --python .envs/peers-tests --no-deps --reinstall .envs/dist/*.whl
 	cd .envs/peers-tests/sources/openai_agents-* && $(PEERS_PYTEST) $(OPENAI_TESTS)
 	cd .envs/peers-tests/sources/anthropic-* && $(PEERS_PYTEST) --noconftest -c /dev/null $(ANTHROPIC_TESTS)
+	cd .envs/peers-tests/sources/pydantic_ai_harness-* && $(PEERS_PYTEST) --noconftest -c /dev/null $(HARNESS_TESTS)
 
 # MCP's server-memory, which npm installs, and our tools of the same names with the same calls.
 server-memory: .venv/ready
@@ -165,7 +167,7 @@ hosts: .venv/ready
 
 .envs/peers-tests/sources: requirements/peers-tests-sources.txt .envs/peers-tests/ready
 	@rm -rf $@ && mkdir -p $@
-	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary openai-agents,anthropic \
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary openai-agents,anthropic,pydantic-ai-harness \
 		--require-hashes --requirement $< --dest $@
 	@for archive in $@/*.tar.gz; do tar -xzf $$archive -C $@ || exit 1; done
 

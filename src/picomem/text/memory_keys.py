@@ -39,6 +39,14 @@ through to too under until up use used user users uses using ve very via want wa
 when where which while who whom why will with without would you your yours d ll
 """
 _STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+# Function words that say more of a single word than that it is of a fact: “uses_terraform”, “our_standup”.
+_RELATIONS = {
+    "use": "uses", "uses": "uses", "using": "uses", "has": "has", "have": "has", "got": "has", "want": "wants",
+    "wants": "wants", "need": "needs", "needs": "needs", "like": "likes", "likes": "likes", "prefer": "prefers",
+    "prefers": "prefers", "keep": "keeps",
+}  # fmt: skip
+_OWNERS = {"our": "our", "we": "our", "my": "user", "i": "user", "user": "user", "users": "user"}
+_TIME_OF_DAY = r"\b(?:at|from|until) \d"
 # Whom a statement is about, at its beginning: the user.
 _WHOM = r"^(?:用户|我们?|本人|ユーザー|私|пользовател\w*|사용자)[的は가는]?\s*"
 # These turn what follows round, and so does the key: “we don't support Windows” is not about supporting it.
@@ -91,7 +99,7 @@ def suggest_key(text: str, kind: str = "") -> str:
     if words and is_ban:
         words = ["never", *_informative([word for word in said if word not in _DENIALS])[: _MOST_WORDS - 1]]
     if len(words) == 1 and kind:
-        words = [lead, *words]
+        words = (_with_function_word(text, words[0]) if kind == "fact" else []) or [lead, *words]
     return _joined(words, lead) if words else lead
 
 
@@ -129,6 +137,19 @@ def _informative(words: list[str]) -> list[str]:
     denied = {word for denial, word in pairwise(telling) if denial in _DENIALS} | _DENIALS
     fullest = sorted(telling, key=lambda word: (word not in denied, -min(len(word), 8)))[:_MOST_WORDS]
     return [word for word in telling if word in fullest]
+
+
+def _with_function_word(text: str, word: str) -> list[str]:
+    """The only informative word of a fact, with the function word that says most about it; nothing if none does."""
+    said = _words(text)
+    if word.isdigit() or word not in said:
+        return []
+    if re.search(_TIME_OF_DAY, text):
+        return [word, "time"]
+    for telling in (_RELATIONS, _OWNERS):
+        if names := [telling[function] for function in said if function in telling and function != word]:
+            return [names[0], word]
+    return []
 
 
 def _spelled_in_latin(text: str) -> list[str]:

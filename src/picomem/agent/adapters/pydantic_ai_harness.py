@@ -12,7 +12,7 @@ harness compares results by its own classes, which are imported when the first a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import to_thread
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from picomem.memory.agent_files import StoredFile
 
 _Done = TypeVar("_Done")
+_DOTS = "..."
 _PART = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 
@@ -86,10 +87,10 @@ class HarnessStore:
         self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
     ) -> Any:
         """The files below `prefix` that hold words of the query, those with the most of them first, as a
-        `MemorySearchResult` within the bounds."""
-        if min(limit, max_files, max_chars, max_file_chars) <= 0:
-            raise ValueError("limit, max_files, max_chars and max_file_chars must be positive")
+        `MemorySearchResult` within the bounds. A bound of 0 finds nothing."""
         _check_prefix(prefix)
+        if min(limit, max_files, max_chars, max_file_chars) <= 0:
+            return _classes().MemorySearchResult(matches=[], scanned=0, truncated=False)
         return await _run(lambda: self._search(prefix, query, limit, max_files, max_chars, max_file_chars))
 
     def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int, max_file_chars: int) -> Any:
@@ -99,7 +100,7 @@ class HarnessStore:
         for path in below[:max_files]:
             file = self._files.read(path)
             text = file.text[:max_file_chars] if file else ""
-            if score := sum(term in asked for term in terms(f"{path.removeprefix(prefix)}\n{text}")):
+            if score := _count_words(query, asked, f"{path.removeprefix(prefix)}\n{text}"):
                 scored.append((-score, path, text))
         matches, room = [], max_chars
         best = sorted(scored)[:limit]
@@ -125,11 +126,25 @@ def _check_prefix(prefix: str) -> None:
         _check_path(prefix.removesuffix("/"))
 
 
+def _count_words(query: str, asked: Collection[str], text: str) -> int:
+    """Return how often a text holds words of the query, or, if it holds none, how often they stand inside others."""
+    whole = sum(term in asked for term in terms(text))
+    return whole or sum(text.casefold().count(word) for word in query.casefold().split())
+
+
 def _snippet(text: str, query: str, room: int) -> str:
-    """The part of a text around the first word of the query, of so many characters at most."""
-    first = next(iter(marks(text, dict.fromkeys(query_terms(query), 1.0))), (0, 0))[0]
+    """The part of a text around the first word of the query, of so many characters at most; dots stand where it is
+    cut."""
+    lower = text.casefold()
+    inside = [place for word in query.casefold().split() if (place := lower.find(word)) >= 0]
+    first = next(iter(marks(text, dict.fromkeys(query_terms(query), 1.0))), (min(inside, default=0), 0))[0]
     start = max(0, min(first - room // 3, len(text) - room))
-    return text[start : start + room]
+    part = text[start : start + room]
+    if start > 0:
+        part = _DOTS[: len(part)] + part[len(_DOTS) :]
+    if start + room < len(text):
+        part = part[: -len(_DOTS)] + _DOTS[: len(part)]
+    return part
 
 
 def _classes() -> Any:
