@@ -30,6 +30,17 @@ RELIABILITY_ROWS = {
     "fuzz",
     *(f"{part}{number}" for part, last in (("R", 18), ("S", 14)) for number in range(1, last + 1)),
 }
+OF_PROCESSES = (
+    "acceptance",
+    "benchmarks",
+    "cli",
+    "consolidation",
+    "gateway",
+    "hooks",
+    "jobs",
+    "page",
+    "tui",
+)  # folders
 START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
 
 TESTS = Path(__file__).parent
@@ -61,8 +72,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the row that `--row` names, and on another database those that do without SQLite's file. The
-    files of reliability come first, because some of their tests take long and a worker would wait for another's."""
+    """Keep the tests of the row that `--row` names, and on another database those that do without SQLite's file.
+
+    The files of reliability and the tests of processes come first, because some of them take long. The last tests that a
+    worker takes are short ones, so that it does not wait for another worker."""
     if chosen().name != "sqlite":
         for item in items:
             for mark in item.iter_markers(MARKER):
@@ -73,7 +86,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
     long = {item.path for item in items if item.get_closest_marker("reliability")}
-    items.sort(key=lambda item: item.path not in long)
+    folders = {TESTS / name for name in OF_PROCESSES}
+    items.sort(key=lambda item: item.path not in long and folders.isdisjoint(item.path.parents))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -35,12 +35,15 @@ from typing import IO, NoReturn
 
 ROOT = Path(__file__).parents[1]
 PRELOADED = (
+    "anyio._backends._asyncio",
     "pydantic_ai.models.ollama",
     "pydantic_ai.models.openai",
     "pydantic_ai.providers.ollama",
     "pydantic_ai.providers.openai",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
+    "uvicorn.loops.uvloop",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
     "websockets",
 )
 _MOST_BYTES = 1 << 20  # of a request
@@ -205,10 +208,17 @@ def _load_everything() -> None:
             importlib.import_module(module.name)
     for name in PRELOADED:
         importlib.import_module(name)
+    from picomem.gateway.mcp import build_server
+
     # What a command makes when it first needs it: patterns, the tokenizer, the table of word vectors.
     with tempfile.TemporaryDirectory() as folder, picomem.open(f"{folder}/warm.db", embedder="static") as memory:
+        talk = Path(folder) / "talk.jsonl"
+        talk.write_text('{"role": "user", "content": "Remember that the warm engine has a token."}\n')
+        memory.ingest([talk])
         memory.remember("The warm engine starts at once", key="warm_engine")
+        memory.remember("The warm engine starts late", key="cold_engine")  # two that are compared
         memory.recall("what starts at once?")
+        build_server(memory)  # the schemas of all tools
     gc.collect()
     gc.freeze()
 

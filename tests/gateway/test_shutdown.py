@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -143,21 +144,24 @@ def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, m
     assert code == 1012
 
 
-@pytest.mark.parametrize("path", ["/api/v1/memories", "/mcp", "/v1/chat/completions", "/sign-in"])
-def test_a_request_whose_body_has_not_arrived_keeps_no_server_from_ending(db, path) -> None:
+def test_requests_whose_bodies_have_not_arrived_keep_no_server_from_ending(db) -> None:
     """A client that stays with half of a request is answered, and nothing that was begun is lost by that."""
     anns = token_made_here(db, "ann")
-    with serving_in_fresh_interpreter(db, "--no-watch") as served, connected(served) as client:
-        kind = "application/x-www-form-urlencoded" if path == "/sign-in" else "application/json"
-        client.sendall(head(served, anns, f"POST {path} HTTP/1.1", "Content-Length: 100", ACCEPTS, kind=kind) + b"{")
+    with serving_in_fresh_interpreter(db, "--no-watch") as served, ExitStack() as stack:
+        clients = {}
+        for path in ("/api/v1/memories", "/mcp", "/v1/chat/completions", "/sign-in"):
+            clients[path] = stack.enter_context(connected(served))
+            kind = "application/x-www-form-urlencoded" if path == "/sign-in" else "application/json"
+            begun = head(served, anns, f"POST {path} HTTP/1.1", "Content-Length: 100", ACCEPTS, kind=kind)
+            clients[path].sendall(begun + b"{")
         assert served.post(anns, "memories").status_code == 200
         served.process.send_signal(signal.SIGTERM)
-        begun = time.monotonic()
-        answer = received(client)
+        told = time.monotonic()
+        answers = {path: received(client) for path, client in clients.items()}
         assert served.process.wait(TIMEOUT) == 0
-        assert time.monotonic() - begun < 5
-    assert statuses(answer) == [503]
-    assert b"The server is ending" in answer
+        assert time.monotonic() - told < 5
+    assert [statuses(answer) for answer in answers.values()] == [[503]] * 4
+    assert all(b"The server is ending" in answer for answer in answers.values())
 
 
 @pytest.mark.parametrize("operation", ["consolidate", "embed"])

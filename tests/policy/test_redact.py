@@ -387,14 +387,14 @@ def test_hostile_text_costs_a_rule_at_most_50_ms(rule: Rule, engine: str) -> Non
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_twice_the_text_takes_at_most_three_times_as_long(kind: str, engine: str) -> None:
     redactor = Redactor(KEY, scanner=SCANNERS[engine])
-    once, twice = (_seconds(redactor, HOSTILE[kind](size)) for size in (SIZE // 2, SIZE))
-    assert twice <= 3 * once + 0.01
+    most = 3 * _seconds(redactor, HOSTILE[kind](SIZE // 2)) + 0.01
+    assert _seconds(redactor, HOSTILE[kind](SIZE), enough=most) <= most
 
 
-def _seconds(redactor: Redactor, text: str) -> float:
-    """The least of three runs, in processor time."""
-    spent = []
-    for _ in range(3):
+def _seconds(redactor: Redactor, text: str, enough: float = 0.0) -> float:
+    """The least of three runs, in processor time. A run within `enough` is the last one."""
+    spent: list[float] = []
+    while len(spent) < 3 and not (spent and spent[-1] <= enough):
         start = time.process_time()
         redactor.redact(text)
         spent.append(time.process_time() - start)
