@@ -120,11 +120,14 @@ class LinearScanner:
         import re2
 
         self._re2: Any = re2
-        self._set: Any = re2.Set.SearchSet()
+        literal = re2.Options()
+        literal.literal = True
+        literal.case_sensitive = False
+        self._set: Any = re2.Set.SearchSet(literal)
         self._ranks: list[tuple[int, ...]] = []
         self._ungated = _ungated_ranks()
         for gate, ranks in _ranks_by_gate().items():
-            self._set.Add("(?i)" + re2.escape(gate))
+            self._set.Add(gate)
             self._ranks.append(ranks)
         self._set.Compile()
         self._finders: dict[str, Any] = {}
