@@ -58,7 +58,15 @@ def test_remembering_and_recalling_loads_no_foreign_library_and_connects_to_noth
     assert "numpy.ma" not in report["modules"]
 
 
-SLOW = ("_hashlib dataclasses difflib inspect numpy platformdirs re2 shutil tokenizers tomllib zoneinfo").split()
+SLOW = (
+    "_hashlib asyncio dataclasses difflib importlib.util inspect logging numpy platformdirs re2 shutil subprocess"
+    " tempfile tokenizers tomllib traceback zoneinfo"
+).split()
+UNUSED = (  # modules of ours that neither a recall by words nor the prompt hook has a use for
+    "picomem.memory.version_history picomem.operations.command_rewriting picomem.store.session_rows"
+).split()
+# Modules of ours, each of which takes 0.15 ms. A new module that a recall needs may raise it.
+MOST_MODULES = {"recall": 152, "hook": 141}
 
 _COMMAND = """
 import atexit, sys
@@ -68,23 +76,59 @@ sys.exit(main())
 """
 
 
-def test_a_recall_by_words_at_the_terminal_loads_nothing_slow_that_it_does_not_need(db):
-    with picomem.open(db, embedder="none") as memory:
+_HOOK = """
+import os, sys
+from picomem.hooks import hook
+options, event = dict(zip(sys.argv[1::2], sys.argv[2::2])), sys.stdin.buffer.read()
+hook._finish = lambda *_: print(*sorted(sys.modules), file=sys.stderr, flush=True)  # when the host has its answer
+hook._work(options, event, 1)  # what the child does
+"""
+
+
+@pytest.mark.parametrize("user", ["local", "user-0"])
+def test_a_recall_by_words_at_the_terminal_loads_nothing_slow_that_it_does_not_need(user: str, db):
+    loaded, answer = _loaded(db, user, _COMMAND, "recall", "which crane is blue?")
+    assert "The harbor crane is blue" in answer
+    assert loaded & {*SLOW, *UNUSED} == set()
+    assert {name.partition(".")[0] for name in loaded} & set(FOREIGN) == set()
+    assert len(_ours(loaded)) <= MOST_MODULES["recall"], _ours(loaded)
+
+
+@pytest.mark.parametrize("user", ["local", "user-0"])
+def test_the_prompt_hook_loads_nothing_slow_that_it_does_not_need(user: str, db):
+    event = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "1",
+        "cwd": str(db.parent),
+        "prompt": "What did I say about which harbor crane is blue?",
+    }
+    loaded, answer = _loaded(db, user, _HOOK, given=json.dumps(event))
+    assert "The harbor crane is blue" in answer
+    assert loaded & {*SLOW, *UNUSED, "argparse", "gettext"} == set()
+    assert {name.partition(".")[0] for name in loaded} & set(FOREIGN) == set()
+    assert len(_ours(loaded)) <= MOST_MODULES["hook"], _ours(loaded)
+
+
+def _ours(loaded: set[str]) -> list[str]:
+    return sorted(name for name in loaded if name.partition(".")[0] == "picomem")
+
+
+def _loaded(db, user: str, program: str, *arguments: str, given: str = "") -> tuple[set[str], str]:
+    """The modules that a program loads, and what it prints; `user` has a memory."""
+    with picomem.open(db, user=user, embedder="none") as memory:
         memory.remember("The harbor crane is blue", key="crane")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PICOMEM_", "COV_"))}
     env |= {"PYTHONPATH": os.pathsep.join(sys.path), "PICOMEM_RECALL_EMBEDDER": "none", "TZ": "UTC"}
     env["PICOMEM_DATA_DIR"] = str(db.parent)
     done = subprocess.run(
-        [sys.executable, "-c", _COMMAND, "--db", str(db), "recall", "which crane is blue?"],
+        [sys.executable, "-c", program, "--db", str(db), "--user", user, *arguments],
         env=env,
+        input=given,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "The harbor crane is blue" in done.stdout
-    loaded = set(done.stderr.split())
-    assert loaded & set(SLOW) == set()
-    assert {name.partition(".")[0] for name in loaded} & set(FOREIGN) == set()
+    return set(done.stderr.split()), done.stdout
 
 
 @pytest.mark.parametrize("arguments", ["--help", "help serve", "completion bash"])

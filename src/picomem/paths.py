@@ -28,11 +28,11 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NEW |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 _SERVER = "postgresql://"
-_USER, _OPTIONS = re.compile(r"//[^/?]*@"), re.compile(r"\?.*", re.DOTALL)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two characters at least: C: is a drive
+_USER, _OPTIONS = r"//[^/?]*@", r"(?s)\?.*"
+_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]+:"  # two characters at least: C: is a drive
 _HOST = r"(?:\[[^\]@/?]*\]|[^@:/?,\[\]]*)(?::\d*)?"
-_READABLE = re.compile(rf"{_SERVER}(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^@/?]*)?(?:\?.*)?", re.DOTALL)
-_KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=")  # of libpq
+_READABLE = rf"(?s){_SERVER}(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^@/?]*)?(?:\?.*)?"
+_KEYWORDS = r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*="  # of libpq
 
 _open_databases: Counter[Path] = Counter()
 _suffixes: dict[Path, tuple[str, ...]] = {}
@@ -90,14 +90,14 @@ def without_password(address: str) -> str:
     """The address of a server as sentences name it: without user, password and options.
 
     Where an address cannot be divided for certain, any part of it may be of the password, so none is shown."""
-    if not _READABLE.fullmatch(address):
+    if not re.fullmatch(_READABLE, address):
         return f"{_SERVER}…"
-    return _OPTIONS.sub("", _USER.sub("//", address))
+    return re.sub(_OPTIONS, "", re.sub(_USER, "//", address))
 
 
 def check_address(address: str) -> None:
     """Raise InvalidInput for an address of a server whose host and password cannot be told apart."""
-    if not _READABLE.fullmatch(address):
+    if not re.fullmatch(_READABLE, address):
         raise InvalidInput(
             f"The address of the database cannot be read; write {_SERVER}USER@HOST/DATABASE, with a number for a port, "
             "and in a password %40 for @, %2F for / and %3F for ?."
@@ -106,9 +106,9 @@ def check_address(address: str) -> None:
 
 def database_file(text: str) -> Path:
     """The database file that a person named. Raises InvalidInput for the address of a server."""
-    address = _ADDRESS.match(text)
+    address = re.match(_ADDRESS, text)
     if address is None:
-        if _KEYWORDS.match(text):  # the rest may hold a password
+        if re.match(_KEYWORDS, text):  # the rest may hold a password
             raise InvalidInput(
                 f"A store on a server is named by an address; write {_SERVER}USER@HOST/DATABASE, or name a file (one "
                 "whose name begins so with ./ before it)."

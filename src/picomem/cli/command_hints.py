@@ -12,7 +12,7 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.operations.presentation import Block, Fields, Presentation, Sentence
 from picomem.paths import is_server, without_password
 
-_HINT = re.compile(r"`picomem (?!help\b|install\b|uninstall\b|completion\b|demo\b)([a-z][^`]{0,300})`")
+_HINT = r"`picomem (?!help\b|install\b|uninstall\b|completion\b|demo\b)([a-z][^`]{0,300})`"
 _OPTIONS = ("--db", "--user")
 
 
@@ -25,7 +25,7 @@ class CommandHints:
 
     def shown(self, text: str) -> str:
         """A text whose commands act on the same store and user as this one."""
-        return _HINT.sub(self._command, text) if self.db or self.user else text
+        return re.sub(_HINT, self._command, text) if self.db or self.user else text
 
     def presented(self, presentation: Presentation) -> Presentation:
         """A presentation with such hints. What was stored or said stays as it is."""

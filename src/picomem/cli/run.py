@@ -51,7 +51,6 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
         from picomem.cli.command_hints import hints_for
-        from picomem.operations.command_rewriting import advised
 
         hints = hints_for(chosen.given)
         if operation.examines_machine:
@@ -59,6 +58,8 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
             result = with_host_findings(result, chosen)
         if chosen.json:
+            from picomem.operations.command_rewriting import advised
+
             print_json(advised(result, hints.shown))
         else:
             from picomem.cli.text.presented import text_of

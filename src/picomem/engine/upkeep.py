@@ -9,7 +9,6 @@ from picomem.clock import Micros
 from picomem.engine.engine import Engine
 from picomem.errors import did_you_mean
 from picomem.light_dataclass import replace
-from picomem.memory.version_history import undone_by
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
@@ -256,6 +255,8 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
 
     Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
     """
+    from picomem.memory.version_history import undone_by
+
     with engine._context.connector.read() as tx:
         undoes = audit.undoing(tx, engine.scope, damaged)
     return undone_by(undoes)

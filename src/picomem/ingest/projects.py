@@ -26,10 +26,10 @@ _LONGEST_CONFIG = 64 * 1024
 _LONGEST_REPOSITORY = 300  # characters
 _DEEPEST = 64  # folders between a repository and one of its folders
 _POINTER = b"gitdir:"
-_REMOTE = re.compile(r'\[remote "([^"\n]{1,100})"\]')
-_URL = re.compile(r"url\s*=\s*(\S{1,500})")
-_WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,20}://(?:[^/@\s]*@)?([^/:\s]+)(?::\d+)?/(.+)", re.IGNORECASE)
-_LIKE_SCP = re.compile(r"(?:[^/@:\s]+@)?([\w.-]+):(?![/\\]{2})(.+)")
+_REMOTE = r'\[remote "([^"\n]{1,100})"\]'
+_URL = r"url\s*=\s*(\S{1,500})"
+_WITH_SCHEME = r"(?i)[a-z][a-z0-9+.-]{1,20}://(?:[^/@\s]*@)?([^/:\s]+)(?::\d+)?/(.+)"
+_LIKE_SCP = r"(?:[^/@:\s]+@)?([\w.-]+):(?![/\\]{2})(.+)"
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -160,12 +160,12 @@ def remote_of(config: str) -> str:
     section = ""
     for line in map(str.strip, config.splitlines()):
         if line.startswith("["):
-            named = _REMOTE.match(line)
+            named = re.match(_REMOTE, line)
             section = named[1] if named else ""
-        elif section and (url := _URL.match(line)):
+        elif section and (url := re.match(_URL, line)):
             remotes.setdefault(section, url[1])
     url = remotes.get("origin") or next(iter(remotes.values()), "")
-    if match := _WITH_SCHEME.match(url) or _LIKE_SCP.match(url):
+    if match := re.match(_WITH_SCHEME, url) or re.match(_LIKE_SCP, url):
         path = re.split(r"[?#]", match[2])[0].strip("/").removesuffix(".git")
         return f"{match[1].lower()}/{path}"
     return url.removeprefix("file://").rstrip("/").removesuffix(".git") if url.startswith(("/", "file:///")) else ""

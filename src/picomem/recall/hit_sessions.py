@@ -18,8 +18,8 @@ from picomem.store.connector import Transaction
 LONGEST_TITLE = 80  # characters
 MOST_FILES = 20  # of a session
 # Lines of ingest/actions.py.
-_CHANGED = re.compile(r"(?:edited|wrote|deleted) (.+)")
-_READ = re.compile(r"read (.+)")
+_CHANGED = r"(?:edited|wrote|deleted) (.+)"
+_READ = r"read (.+)"
 
 
 def hit_sessions(tx: Transaction, scope: Scope, hits: Iterable[Hit], redactor: Redactor) -> list[HitSession]:
@@ -68,7 +68,7 @@ def touched_files(actions: Iterable[str]) -> tuple[str, ...]:
     """The files that were changed by actions, or else the files that were read; each once."""
     lines = [line for some in actions for line in some.splitlines()]
     for shape in (_CHANGED, _READ):
-        files = dict.fromkeys(match[1] for line in lines if (match := shape.fullmatch(line)))
+        files = dict.fromkeys(match[1] for line in lines if (match := re.fullmatch(shape, line)))
         if files:
             return tuple(files)[:MOST_FILES]
     return ()

@@ -16,7 +16,7 @@ from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
 from picomem.records.kinds import Decision
 from picomem.records.memory import Memory, Parent, doubted_pairs
-from picomem.store import audit, episodes, memories, session_rows
+from picomem.store import audit, episodes, memories
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
@@ -114,6 +114,8 @@ def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.Versio
 
 def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
     if parent.kind == "message":
+        from picomem.store import session_rows  # for PicoBot's conversations, which few stores have
+
         said = session_rows.message_by_id(state.tx, state.scope, parent.id)
         return SaidIn(message_citation(said)) if said is not None else None
     try:

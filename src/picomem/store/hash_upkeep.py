@@ -23,9 +23,9 @@ Values = Mapping[str, object]
 Select = Callable[[str, Values], list[Row]]  # the rows of an SQL text
 Run = Callable[[str, Values], int]  # how many rows an SQL text changed
 
-_COMMENT = re.compile(r"\A(?:--[^\n]*\n)+")
-_INSERT = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s*VALUES \(([^()]*)\)(.*)", re.DOTALL)
-_UPDATE = re.compile(r"UPDATE (\w+) SET .*?\sWHERE (.*)", re.DOTALL)
+_COMMENT = r"\A(?:--[^\n]*\n)+"
+_INSERT = r"(?s)INSERT INTO (\w+) \(([^()]*)\)\s*VALUES \(([^()]*)\)(.*)"
+_UPDATE = r"(?s)UPDATE (\w+) SET .*?\sWHERE (.*)"
 
 
 class HashedWrite(NamedTuple):
@@ -48,11 +48,11 @@ class HashedWrite(NamedTuple):
 @cache
 def hashed_write(name: str, database: str = "sqlite") -> HashedWrite | None:
     """The statement of that name as a `HashedWrite`; None if it writes no rows with a hash."""
-    text = _COMMENT.sub("", statement(name, database))
-    if match := _UPDATE.match(text):
+    text = re.sub(_COMMENT, "", statement(name, database))
+    if match := re.match(_UPDATE, text):
         table, condition = match.groups()
         return HashedWrite(table, (), select(table, condition)) if table in COLUMNS else None
-    match = _INSERT.match(text)
+    match = re.match(_INSERT, text)
     if match is None or match[1] not in COLUMNS:
         return None
     table, names, given, rest = match.groups()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +96,8 @@ def unexpected_file(path: Path) -> str:
 def wordllama_folder() -> Path:
     """Return where the package with the vocabulary and the weights lies. It is found, not imported: importing it costs
     300 ms and loads a web client."""
+    from importlib.util import find_spec  # which a recall by words has no use for
+
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("wordllama")

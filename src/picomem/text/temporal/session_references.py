@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from picomem.light_dataclass import dataclass
 from picomem.text.temporal import chinese_words
@@ -56,12 +57,10 @@ _PATTERNS = {
 }
 _SIGNS = ("session", "conversation", "chat", "talk", "discussion", "spoke", "conversed", "次")  # one is in all of them
 # In a question about a session as a whole, nothing but these words is left besides its name.
-_WHOLE = frozenset(
-    query_terms(
-        "we us our you me talk discuss chat speak spoke say said tell told cover go over mention remember recall"
-        " remind summary summarise summarize recap topics topic things thing subject conversation session happened"
-        " what was about did all everything"
-    )
+_WHOLE = (
+    "we us our you me talk discuss chat speak spoke say said tell told cover go over mention remember recall"
+    " remind summary summarise summarize recap topics topic things thing subject conversation session happened"
+    " what was about did all everything"
 )
 _CHINESE_WHOLE = r"[我们你咱俩和跟在里中的时候都说聊谈讨论过了到些什么啥内容话题是吗呢？?，。\s]*"
 
@@ -148,4 +147,9 @@ def _is_all(rest: str) -> bool:
     """Return whether nothing else is asked for."""
     if not rest.isascii() and re.fullmatch(_CHINESE_WHOLE, rest):
         return True
-    return _WHOLE.issuperset(query_terms(rest))
+    return _whole_terms().issuperset(query_terms(rest))
+
+
+@cache
+def _whole_terms() -> frozenset[str]:
+    return frozenset(query_terms(_WHOLE))
