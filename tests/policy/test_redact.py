@@ -410,7 +410,16 @@ def test_the_first_text_is_redacted_as_every_later_one(text: str) -> None:
     assert fresh.redact(text) == Redactor(KEY, scanner=ENGINE).redact(text)
 
 
-def test_no_engine_is_made_for_a_text_without_the_literal_of_a_rule() -> None:
+@pytest.mark.skipif("re2" not in SCANNERS, reason="no wheel for this Python: there is one engine only")
+def test_brief_texts_are_scanned_without_an_engine_as_with_one() -> None:
+    texts = [text for half in (TUNED, HELD_OUT) for text, _ in half.positives] + [*TUNED.benign, *HELD_OUT.benign]
+    draw = random.Random(8)
+    for text in texts + [" ".join(draw.sample(texts, 3)) for _ in range(amount(1_000, 20_000))]:
+        for part in (text, text[: draw.randint(1, len(text))], text[draw.randrange(len(text)) :]):
+            assert PatientScanner(lambda: ENGINE).scan(part) == SCANNERS["re2"].scan(part)
+
+
+def test_no_engine_is_made_for_a_few_brief_texts() -> None:
     made: list[Scanner] = []
 
     def engine() -> Scanner:
@@ -419,7 +428,20 @@ def test_no_engine_is_made_for_a_text_without_the_literal_of_a_rule() -> None:
 
     redactor = Redactor(KEY, scanner=PatientScanner(engine))
     assert redactor.redact("The harbor crane is blue").findings == ()
+    assert redactor.redact("The password is hunter2hunter2").findings
     assert made == []
-    redactor.redact("The password is hunter2hunter2")
-    redactor.redact("AKIA is how a key begins")
+    for text in ["The password is in the vault"] * 100:
+        redactor.redact(text)
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("text", ["Das Paßwort: hunter2hunter2", "The password is in the vault. " * 100])
+def test_an_engine_is_made_for_a_text_beyond_ascii_and_for_a_long_one(text: str) -> None:
+    made: list[Scanner] = []
+
+    def engine() -> Scanner:
+        made.append(ENGINE)
+        return ENGINE
+
+    Redactor(KEY, scanner=PatientScanner(engine)).redact(text)
     assert len(made) == 1

@@ -25,6 +25,8 @@ _NEAR = 100  # characters: more than a check reads before or behind a short matc
 _AUTOMATON_BYTES = 32_000_000  # the most that RE2 keeps of a pattern's states; beyond, RE2 rebuilds them
 _RUN = rf"[\w.\\%-]{{{LONG_RUN},}}"  # with the signs of an escape before it
 _SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
+_BRIEF = 2_000  # characters: in a longer text RE2 is faster, the making of it included
+_SCANS_WITHOUT_ENGINE = 50  # of brief texts with a literal of a rule: of more, RE2 is faster, the making of it included
 _LONG = 200_000  # characters: a longer text holds most literals by chance, so its rules are searched for together
 _SAMPLE = 32_000  # bytes of such a text that show which rules match often
 _GROUPS = 32  # regexes of several rules that are kept
@@ -315,20 +317,25 @@ def _plain_matches(pattern: str, text: str, start: int) -> Iterator[Groups]:
 
 
 class PatientScanner:
-    """Makes an engine when a text needs one: what a recall hands out seldom holds the literal of a rule, and making
-    the engine takes as long as all else that a recall loads."""
+    """Makes an engine when a text needs one: most texts that a recall hands out are short and hold the literals of few
+    rules, and loading RE2 takes longer than to compile the patterns of those for `re`.
+
+    A process that goes on to scan short texts gets the engine after the first of them.
+    """
 
     def __init__(self, engine: Callable[[], Scanner]) -> None:
         self._make = engine
         self._engine: Scanner | None = None
-        self._gates = tuple(_ranks_by_gate())
+        self._windows = WindowScanner()
+        self._scans_without = _SCANS_WITHOUT_ENGINE
 
     def scan(self, text: str) -> list[tuple[int, int, int]]:
-        # Beyond ASCII a literal may be written in more ways than one; that is for the engine to know.
-        if self._engine is None and len(text) <= _SHORT and text.isascii():
-            lowered = text.lower()
-            if not (any(gate in lowered for gate in self._gates) or _long_runs(text)):
+        if self._engine is None and len(text) <= _SHORT and _is_read_alike(text):
+            if self._windows.is_quiet(text):
                 return []
+            if len(text) <= _BRIEF and self._scans_without:
+                self._scans_without -= 1
+                return self._windows.scan(text)
         return self._made().scan(text)
 
     def is_quiet(self, lines: str) -> bool:
@@ -341,6 +348,12 @@ class PatientScanner:
         if self._engine is None:
             self._engine = self._make()
         return self._engine
+
+
+def _is_read_alike(text: str) -> bool:
+    """Return whether RE2 and `re` find the same in a text. They differ in what they take for the other case of a letter
+    beyond ASCII and for a blank, and in whether a text ends before its last line feed."""
+    return text.isascii() and "\v" not in text and not text.endswith("\n")
 
 
 @functools.cache
