@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from picomem.clock import iso
+from picomem.ingest.formats import claude_code
 from picomem.records.kinds import Origin
 
 _BASE = {
@@ -337,6 +339,8 @@ def test_the_report_of_a_sub_agent_in_the_background_has_the_origin_of_what_it_r
     turns, _ = read(
         [
             _user("u1", "Run the tests"),
+            _call("c1", "Bash", command="pytest", run_in_background=True),
+            _result("r1", "c1", {"backgroundTaskId": "b123"}),
             told_of(1, "b123", '<summary>Background command "Run the tests" completed (exit code 0)</summary>'),
             _agent("a1", _text("They pass.")),
             _user("u2", "And the port?"),
@@ -371,7 +375,6 @@ def test_a_report_that_is_read_later_than_its_call_has_the_origin_of_what_the_su
     [
         ({"task": {"task_id": "b123", "task_type": "local_bash", "output": "ok"}}, False, Origin.AGENT),
         ({"task": {"task_id": "a88", "task_type": "local_agent", "result": "9000"}}, False, Origin.TOOL),
-        ({}, False, Origin.TOOL),
         ("User rejected tool use", True, Origin.AGENT),
     ],
 )
@@ -386,6 +389,123 @@ def test_the_output_of_a_task_is_a_report_where_an_agent_worked_on_it(read, told
         ]
     )
     assert _origins(turns)["a1"] is origin
+
+
+def _aside(read, *, reads: str = "WebFetch", ends: bool = True, prompt: str = "Find the port") -> None:
+    """Write the file of the sub-agent a88."""
+    records = [_user("s1", prompt), _call("s2", reads, url="https://example.org"), _result("s3", "s2", {})]
+    records += [_agent("s4", _text("Port 9000 is the default."))] if ends else []
+    read([{**record, "isSidechain": True, "agentId": "a88"} for record in records], name="a/subagents/agent-a88.jsonl")
+
+
+_REPORT = "<summary>Agent done</summary>\n<result>Port 9000. <summary>Background command</summary></result>"
+_NOTICE = f"<task-notification>\n<task-id>a88</task-id>\n{_REPORT}\n</task-notification>"
+_QUEUED = {"type": "queued_command", "prompt": _NOTICE, "commandMode": "task-notification"}
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "record",
+    [
+        _user("n1", [_text(_NOTICE)]),
+        _user("n1", f"<system-reminder>x</system-reminder>\n{_NOTICE}"),
+        _user("n1", f"[SYSTEM NOTIFICATION - NOT USER INPUT]\n{_NOTICE}"),
+        _user("n1", _NOTICE, isMeta=True),
+        _user("n1", _NOTICE.replace("a88", "b1") + _NOTICE),
+        _user("n1", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}, _text(_NOTICE)]),
+        {**_BASE, "type": "attachment", "uuid": "n1", "attachment": _QUEUED},
+        _result("n1", "elsewhere", {"agentId": "a88"}),
+        _call("n1", "Read", file_path="/tmp/tasks/a88.output"),
+        _call("n1", "Bash", command="tail /p/s1/subagents/agent-a88.jsonl"),
+    ],
+)
+def test_a_report_is_heard_however_the_program_hands_it_over(read, record):
+    _aside(read)
+    turns, _ = read([_user("u1", "Which port?"), record, _agent("a1", _text("It is 9000."))])
+    assert _origins(turns)["a1"] is Origin.WEB
+    assert [turn.id for turn in turns if turn.origin is Origin.USER] == ["u1"]
+
+
+@pytest.mark.requirement("X7")
+def test_a_report_is_in_doubt_where_the_sub_agents_file_does_not_end_with_it(read):
+    _aside(read, reads="Read", ends=False)
+    turns, _ = read(_task())
+    assert _origins(turns)["a1"] is Origin.TOOL
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "prompt", ["Here is the error:\n\nValueError: x", "<context>\nruff\n</context>\nFind it", "> quoted"]
+)
+def test_what_the_agent_shows_a_sub_agent_makes_its_report_nobody_elses(read, prompt):
+    _aside(read, reads="Read", prompt=prompt)
+    turns, _ = read(_task())
+    assert _origins(turns)["a1"] is Origin.AGENT
+
+
+@pytest.mark.requirement("X7")
+def test_a_report_has_the_origin_of_what_the_task_was_made_from(read):
+    _aside(read, reads="Read")
+    turns, _ = read(
+        [
+            _user("u1", "Look"),
+            _call("c0", "WebFetch", url="https://example.org"),
+            _call("c1", "Agent", prompt="Check it"),
+            _result("r1", "c1", {"isAsync": True, "status": "async_launched", "agentId": "a88"}),
+            _user("u2", "Go on"),
+            _user("n1", _NOTICE),
+            _agent("a1", _text("It is 9000.")),
+        ]
+    )
+    assert _origins(turns)["a1"] is Origin.WEB
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "told",
+    [
+        _user("n1", _NOTICE.replace("a88", "b123")),
+        _call("n1", "BashOutput", bash_id="b123"),
+        _result("n1", "other", {"task": {"task_id": "b123", "task_type": "local_bash"}}),
+    ],
+)
+@pytest.mark.parametrize(("command", "origin"), [("curl https://example.org", Origin.WEB), ("pytest", Origin.AGENT)])
+def test_what_a_command_in_the_background_read_is_heard_when_it_is_told(read, told, command, origin):
+    turns, _ = read(
+        [
+            _user("u1", "Run it"),
+            _call("c1", "Bash", command=command, run_in_background=True),
+            _result("r1", "c1", {"backgroundTaskId": "b123"}),
+            _user("u2", "And now?"),
+            told,
+            _agent("a1", _text("It says 9000.")),
+        ]
+    )
+    assert _origins(turns)["a1"] is origin
+
+
+@pytest.mark.requirement("X7")
+def test_a_file_of_a_sub_agent_is_read_once_while_it_does_not_change(read, monkeypatch):
+    _aside(read)
+    reads: list[Path] = []
+    whole = claude_code.records
+    monkeypatch.setattr(claude_code, "records", lambda path: reads.append(path) or whole(path))
+    read([_user("u1", "Which port?"), *(_user(f"n{number}", _NOTICE) for number in range(20))])
+    assert len(reads) == 1
+
+
+@pytest.mark.requirement("X7")
+def test_a_clicked_option_is_the_agents_words_in_every_form_that_offers_it(read):
+    def form(number: int) -> list[dict]:
+        options = [{"label": "Always use the bilby registry (Recommended)"}, {"label": ", ".join("abcdefghij" * 5)}]
+        call = _call(f"f{number}", "AskUserQuestion", questions=[{"question": "Which?", "options": options}])
+        answers = {"Which?": "Always use the bilby registry", "Else?": options[1]["label"]}
+        return [call, _result(f"r{number}", f"f{number}", {"answers": answers}, "User has answered")]
+
+    (one, answer), (other, second) = form(1), form(2)
+    fetch = _call("c0", "WebFetch", url="https://example.org")
+    turns, _ = read([_user("u1", "Look"), fetch, one, other, answer, second])
+    assert [turn.origin for turn in turns if turn.role == "user"] == [Origin.USER, Origin.WEB, Origin.WEB]
 
 
 @pytest.mark.requirement("X7")

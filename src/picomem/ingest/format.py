@@ -83,6 +83,9 @@ class Recent:
             del self._keys[next(iter(self._keys))]
         return True
 
+    def __contains__(self, key: str) -> bool:
+        return _digest(key) in self._keys
+
     def take(self, key: str) -> bool:
         """Forget `key`; whether it was there."""
         digest = _digest(key)
@@ -307,11 +310,14 @@ class State:
         self, line: Line, text: str, *, at: Micros | None, key: str, ids: tuple[object, object, object]
     ) -> Sequence[Turn]:
         """The summary that the host wrote of the turns so far, as a turn; nothing where it has no words, or was seen
-        before. It may tell of all that was read, so it has the least trusted origin of that."""
+        before. It may tell of all that was read, so it has the least trusted origin of that; a summary that begins a
+        file tells of another one, of which it is not known what was read."""
         text = clean(text)
         if _OWN in self.marks or not _says_something(text) or not self.seen.add(f"{SUMMARY}\n{key}"):
             self.skipped.add("summary")
             return ()
+        if not self.turns:
+            self.hear(Origin.TOOL)
         (turn,) = self._counted(line, text, SUMMARY, self.outside, at, ids)
         return (replace(turn, summarises=True),)
 

@@ -26,10 +26,11 @@ relies on:
   place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
   parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
-  its own conversation. The agent retells its report, so the agent's words after it have the origin of what the
-  sub-agent read. The record of the report (the result of Task, now Agent; a `<task-notification>` if it worked in the
-  background) names the sub-agent, and its file tells what it read. In doubt the report is a tool's. (Old versions wrote
-  the sub-agent's records into the session's own file.)
+  its own conversation.
+- The agent retells what a sub-agent reports, and what a command in the background printed, so its words then have the
+  origin of what that one had read. Records name it by `agentId`, `backgroundTaskId`, a task's id, or its file. Of a
+  command the call tells, and of a sub-agent its own file. In doubt, as without that file or with one that is not
+  whole, it is a tool's. (Old versions wrote the sub-agent's records into the session's own file.)
 
 Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
 over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
@@ -41,12 +42,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of
+from picomem.ingest.actions import actions_of, command_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
+    TOO_LONG,
     CallResult,
     LineFormat,
     Record,
@@ -62,6 +65,7 @@ from picomem.ingest.format import (
     texts,
 )
 from picomem.ingest.reader import Line, records
+from picomem.ingest.source import current_file
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
@@ -107,12 +111,16 @@ _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
-_REPORTS = frozenset("Task Agent TaskOutput AgentOutputTool".split())  # tools whose result is a sub-agent's report
-_MOST_REPORTS = 32  # calls that wait for a report
-_NOTIFICATION = "<task-notification"
-_OF_COMMAND = "<summary>Background command"
-_OF_TASK = re.compile(r"<task-id>\s*([\w-]{1,80})\s*</task-id>")
-_AGENT_ID = re.compile(r"[\w-]{1,80}")
+_SUB_AGENT_TOOLS = ("Task", "Agent")  # their result is a sub-agent's report
+_TASK_TOOLS = ("TaskOutput", "BashOutput")  # they read what a command in the background printed
+_REJECTED = "User rejected tool use"
+_MOST_NOTED = 32  # calls that wait for a report, and tasks in the background
+_NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
+_TEAMMATE = "<teammate-message"
+_ID = r"[\w-]{1,80}"
+_NOTIFIED_TASK = re.compile(rb"<task-id>(?:\s|\\n)*([\w-]{1,80})")
+_FILE_OF_TASK = re.compile(rf"\btasks/({_ID})\.output\b|\bagent-({_ID})\.jsonl\b")
+_REMARK = re.compile(r"\s*\([^()]*\)\s*\Z")  # "(Recommended)" behind an option
 _MOST_PARTS = 40  # of an answer, between commas
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
@@ -168,15 +176,18 @@ class ClaudeCode(LineFormat):
         kind = record.get("type")
         if kind in ("user", "assistant", "attachment"):
             _describe(state, record)
-            _hear_reports(state, record)
             turns = _said(state, line, record)
+            if kind != "assistant":
+                _hear_tasks(state, record, line.data or b"")
             person = bool(turns) and turns[0].role == "user"
             aside = bool(record.get("isSidechain"))
             if aside and not record.get("agentId"):
                 state.marks["sidechain"] = "1"
             return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
         if kind == "queue-operation":
-            return _queued(state, line, record)
+            turns = _queued(state, line, record)
+            _hear_tasks(state, record, line.data or b"")
+            return turns
         if isinstance(kind, str) and kind in _TITLES:
             _entitle(state, record, *_TITLES[kind])
         elif isinstance(kind, str) and kind in _QUIET:
@@ -204,7 +215,7 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        return "" if state.awaits_result_in(data) or _awaits_report_in(state, data) else "tool"
+        return "" if state.awaits_result_in(data) or _tells_of_task(state, data) else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -268,10 +279,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
             actions=actions,
         )
     for call in _calls(message.get("content")):
-        if call.get("name") in _REPORTS:
-            _await_report(state, call)
-        else:
-            state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
+        _hear_call(state, call)
         state.await_result(call.get("id"), inner(call, "input"), line)
     return turns
 
@@ -288,57 +296,115 @@ def _calls(content: object) -> list[Record]:
     return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
 
 
-def _await_report(state: State, call: Record) -> None:
-    """Note a call whose result is a sub-agent's report."""
-    pending = [*state.marks.get("reports", "").split(), short(call.get("id"))]
-    if len(pending) > _MOST_REPORTS:
+def _hear_call(state: State, call: Record) -> None:
+    """Hear what a call reads from outside. What a call of a sub-agent was made from, and what a command reads, is noted
+    too: they may go on in the background."""
+    name, given, id_ = short(call.get("name")), inner(call, "input"), short(call.get("id"))
+    if name in _SUB_AGENT_TOOLS:
+        state.marks.pop("sidechain", None)
+        if len(_noted(state, "reports")) >= _MOST_NOTED:
+            state.hear(Origin.TOOL)
+        _note(state, "reports", id_, state.agents_origin())
+        return
+    origin = outside_of_call(name, given)
+    state.hear(origin)
+    if command_of(given) and origin is not None:
+        _note(state, "tasks", id_, origin)
+    if name in _TASK_TOOLS:  # the result says whether it is a sub-agent's
+        state.hear(_noted(state, "tasks").get(short(given.get("bash_id") or given.get("task_id"))))
+    for match in _FILE_OF_TASK.finditer(json.dumps(given)):
+        state.hear(_outside_of_task(state, match[1] or match[2]))
+
+
+def _note(state: State, mark: str, name: str, origin: Origin) -> None:
+    if re.fullmatch(r"[^\s=]+", name):
+        noted = {**_noted(state, mark), name: origin}
+        state.marks[mark] = " ".join(f"{name}={value.value}" for name, value in list(noted.items())[-_MOST_NOTED:])
+
+
+def _noted(state: State, mark: str) -> dict[str, Origin]:
+    """The origins that were noted: of `reports`, by the calls that wait for one, that of the call; of `tasks`, by calls
+    of commands and by what works in the background, that of what it read or was made from."""
+    entries = (entry.split("=") for entry in state.marks.get(mark, "").split())
+    return {name: Origin(origin) for name, origin in entries}
+
+
+def _tells_of_task(state: State, data: bytes) -> bool:
+    """Return whether the line of a tool's result may hold a report, or tell of what works in the background."""
+    if b'"backgroundTaskId"' in data or b'"task_type"' in data:
+        return True
+    if b'"agentId"' in data and "sub-agent" not in state.marks:
+        return True
+    return any(f'"{call}"'.encode() in data for call in _noted(state, "reports"))
+
+
+def _hear_tasks(state: State, record: Record, data: bytes) -> None:
+    """Hear what those had read who report in a record of the program's, or in a tool's result."""
+    told, content = inner(record, "toolUseResult"), inner(record, "message").get("content")
+    calls = [short(block.get("tool_use_id")) for block in _objects(content) if block.get("type") == "tool_result"]
+    waiting, tasks = _noted(state, "reports"), _noted(state, "tasks")
+    made_from = worst([Origin.AGENT, *(waiting.get(call, tasks.get(call, Origin.AGENT)) for call in calls)])
+    _note(state, "tasks", short(told.get("backgroundTaskId")), made_from)
+    agent, task = short(told.get("agentId")), inner(told, "task")
+    reports = [call for call in calls if call in waiting]
+    if told.get("isAsync") is True or told.get("status") == "async_launched":
+        _note(state, "tasks", agent, made_from)
+    elif agent or (reports and record.get("toolUseResult") != _REJECTED):
+        state.hear(worst((made_from, _outside_of_task(state, agent))))
+        state.hear(Origin.TOOL if len(calls) > 1 else None)
+    if reports:
+        left = {call: origin for call, origin in waiting.items() if call not in reports}
+        state.marks["reports"] = " ".join(f"{call}={origin.value}" for call, origin in left.items())
+    if task:
+        is_command = task.get("task_type") == "local_bash"
+        name = short(task.get("task_id"))
+        state.hear(tasks.get(name) if is_command else _outside_of_task(state, name))
+    for match in _NOTIFIED_TASK.finditer(data):
+        state.hear(_outside_of_task(state, match[1].decode()))
+    if _TEAMMATE.encode() in data or b'"teammate_mailbox"' in data:
         state.hear(Origin.TOOL)
-    state.marks["reports"] = " ".join(pending[-_MOST_REPORTS:])
 
 
-def _awaits_report_in(state: State, data: bytes) -> bool:
-    return any(f'"{call}"'.encode() in data for call in state.marks.get("reports", "").split())
+def _outside_of_task(state: State, task: str) -> Origin:
+    """The least trusted origin of what a sub-agent, or a command in the background, read or was made from."""
+    noted = _noted(state, "tasks").get(task)
+    path = _file_of_sub_agent(state, task)
+    if path is not None:
+        return worst((_outside_of_file(path, path.stat().st_size, path.stat().st_mtime_ns), noted or Origin.AGENT))
+    if noted is not None:
+        return noted
+    return Origin.AGENT if not task and "sidechain" in state.marks else Origin.TOOL
 
 
-def _hear_reports(state: State, record: Record) -> None:
-    """Hear what the sub-agents read whose reports are in a record."""
-    for block in _objects(inner(record, "message").get("content")):
-        pending, call = state.marks.get("reports", "").split(), block.get("tool_use_id")
-        if block.get("type") == "tool_result" and call in pending:
-            state.marks["reports"] = " ".join(other for other in pending if other != call)
-            told = inner(record, "toolUseResult")
-            task = inner(told, "task")
-            is_report = "agent" in str(task.get("task_type")) if task else block.get("is_error") is not True
-            if is_report:
-                state.hear(_outside_of_sub_agent(state, task.get("task_id") or told.get("agentId")))
+def _file_of_sub_agent(state: State, agent: str) -> Path | None:
+    """The file of a sub-agent, in the folder of the session, or of the one from which the session was forked."""
+    if state.path is None or not re.fullmatch(_ID, agent):
+        return None
+    name, folder = f"agent-{agent}.jsonl", state.path.parent
+    session = state.path.name.partition(".jsonl")[0]
+    for path in (folder / session / "subagents" / name, folder / name):
+        if (path := current_file(path)).is_file():
+            return path
+    return next(folder.glob(f"*/subagents/**/{name}*"), None)
 
 
-def _hear_notification(state: State, text: str) -> None:
-    """Hear what a sub-agent read that worked in the background; commands do so, too."""
-    if _OF_COMMAND not in text:
-        named = _OF_TASK.search(text)
-        state.hear(_outside_of_sub_agent(state, named[1] if named else ""))
-
-
-def _outside_of_sub_agent(state: State, agent: object) -> Origin | None:
-    """The least trusted origin of what a sub-agent read; that of a tool if no file tells."""
-    if agent is None and "sidechain" in state.marks:
-        return None  # its records stand in this file and were heard
-    if state.path is None or not isinstance(agent, str) or not _AGENT_ID.fullmatch(agent):
-        return Origin.TOOL
-    name = f"agent-{agent}.jsonl"
-    for path in (state.path.with_suffix("") / "subagents" / name, state.path.with_name(name)):
-        reading = FORMAT.start(path)
-        reading.path = None  # what its own sub-agents reported is in doubt, and a loop of files ends here
-        try:
-            for line in records(path):
-                FORMAT.feed(reading, line)
-        except NotFound:
-            continue
-        except InvalidInput:
-            break
-        return reading.outside
-    return Origin.TOOL
+@lru_cache(64)
+def _outside_of_file(path: Path, _size: int, _written: int) -> Origin:
+    """The least trusted origin of what a sub-agent read; that of a tool where its file is not whole, which ends with
+    what the sub-agent said. What its own sub-agents report is in doubt, so a loop of files ends here."""
+    reading = FORMAT.start(path)
+    reading.path = None
+    last: Sequence[Turn] = ()
+    heard = Origin.AGENT
+    try:
+        for line in records(path):
+            last = FORMAT.feed(reading, line) or last
+            heard = worst((heard, reading.agents_origin()))
+    except (InvalidInput, NotFound):
+        return worst((heard, Origin.TOOL))
+    is_cut = bool({"invalid line", TOO_LONG} & reading.skipped.counts.keys())
+    is_whole = bool(last) and last[-1].role == "assistant" and bool(last[-1].text)
+    return heard if is_whole and not is_cut else worst((heard, Origin.TOOL))
 
 
 def _user(state: State, line: Line, record: Record, content: object, *, begins_run: bool = True) -> Sequence[Turn]:
@@ -361,8 +427,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
         return ()
     if text.startswith(_COMPACTED):
         return _summary(state, line, record, text)
-    if text.lstrip().startswith(_NOTIFICATION):
-        _hear_notification(state, text)
+    if text.lstrip().startswith(_NOTIFICATIONS):
         state.skipped.add("notification")
         return ()
     origin = _origin(state, record, text)
@@ -413,8 +478,7 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if _SLASH_COMMAND.match(text):
         state.skipped.add("queue")
         return ()
-    if text.lstrip().startswith(_NOTIFICATION):
-        _hear_notification(state, text)
+    if text.lstrip().startswith(_NOTIFICATIONS):
         state.skipped.add("notification")
         return ()
     at = record.get("timestamp")
@@ -451,6 +515,7 @@ def _asked(state: State, content: object) -> Iterator[str]:
             labels = [label for label in options if isinstance(label, str)]
             for label in labels:
                 state.seen.add(_option_key(label))
+                state.seen.add(_option_key(_REMARK.sub("", label)))
             lines = (question.get("question"), *(f"- {label}" for label in labels))
             yield "\n".join(line for line in lines if isinstance(line, str))
 
@@ -507,16 +572,21 @@ def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
     """Return the origin of answers: an option that was clicked is in the agent's words, whatever the agent had read."""
     origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
     words = [words for answer in answers for words in (answer, *_possible_options(answer))]
-    clicked = [state.seen.take(_option_key(part)) for part in dict.fromkeys(words)]
-    return worst((origin, state.agents_origin())) if any(clicked) else origin
+    is_clicked = any(_option_key(part) in state.seen for part in dict.fromkeys(words))
+    is_in_doubt = any(len(_parts(answer)) > _MOST_PARTS for answer in answers)
+    return worst((origin, state.agents_origin())) if is_clicked or is_in_doubt else origin
 
 
 def _possible_options(answer: str) -> Iterator[str]:
     """Return what may be one of several options in an answer: they are joined by commas, and may hold commas."""
-    parts = re.split(r"\n+|, ", answer)[:_MOST_PARTS]
+    parts = _parts(answer)[:_MOST_PARTS]
     for first in range(len(parts)):
         for end in range(first + 1, len(parts) + 1):
             yield ", ".join(parts[first:end])
+
+
+def _parts(answer: str) -> list[str]:
+    return re.split(r"\n+|, ", answer)
 
 
 def _headers(told: Record) -> dict[str, str]:
@@ -561,7 +631,7 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
     doubt = doubted(record, message, except_for=except_for)
     if "sub-agent" in state.marks:
         return worst((Origin.AGENT, doubt or Origin.AGENT))
-    if text.lstrip().startswith("<teammate-message"):
+    if text.lstrip().startswith(_TEAMMATE):
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
