@@ -53,6 +53,11 @@ def forking(file: str) -> Iterator[Callable[..., Any]]:
     assert nursery.returncode == 0
 
 
+def _is_importable(module: str) -> bool:
+    """Return whether a module can be loaded by its name. (Compiled ones may put others beside them that cannot.)"""
+    return bool(getattr(sys.modules[module], "__spec__", None))
+
+
 def _nursery(file: str) -> None:
     program = runpy.run_path(file)["program"]
     for line in sys.stdin:
@@ -63,7 +68,12 @@ def _nursery(file: str) -> None:
             code = 1
             try:
                 result = program(*json.loads(line))
-                os.write(writing, json.dumps([result, [name for name in sys.modules if name not in known]]).encode())
+                os.write(
+                    writing,
+                    json.dumps(
+                        [result, [name for name in sys.modules if name not in known and _is_importable(name)]]
+                    ).encode(),
+                )
                 code = 0
             except BaseException:  # noqa: BLE001 - what the interpreter does with an error that nobody caught
                 traceback.print_exc()
