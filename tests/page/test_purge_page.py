@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 
+import apsw
 import httpx2
 import pytest
 from playwright.sync_api import expect
@@ -81,6 +83,23 @@ def test_a_dry_run_the_word_the_certificate_and_nothing_left_in_the_files(pages:
         expect(page.locator("#results")).to_contain_text("Nothing was found")
     files = [path for path in pages.db.parent.rglob("*") if path.is_file() and not path.name.endswith("-shm")]
     assert [path.name for path in files if PLANTED.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.requirement("P10", "X2")
+@pytest.mark.sqlite_file("damages rows in the file")
+def test_a_proof_is_not_called_clean_if_damaged_rows_may_remain(pages: Served, tmp_path: Path) -> None:
+    tell_session(pages, "bits", tmp_path)
+    with closing(apsw.Connection(str(pages.db))) as connection:
+        connection.execute("UPDATE lineage SET parent_id = 'other' WHERE user_id = 'bits'")
+    with signed_in_client(pages, user="bits") as client:
+        address = "/purge?session=5afe5afe-1111-4222-8333-444455556666"
+        assert "Damaged rows of this user" in client.get(address).text
+        form = form_of(client, address)
+        done = client.post("/purge/run", data={**form, "word": "purge", "answer": "yes"}).text
+    assert "proof-bad" in done
+    assert "Damaged rows of this user may belong to what is purged" in done
+    with open_memory(pages.db, user="bits", embedder="none") as memory:
+        memory.purge(everything=True)
 
 
 def tell_session(pages: Served, user: str, folder: Path) -> None:

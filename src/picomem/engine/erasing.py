@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from picomem.erasure.byte_scan import Finder
-    from picomem.erasure.plan import Choice, PurgeInventory
+    from picomem.erasure.plan import Choice, Plan, PurgeInventory
     from picomem.erasure.proof import Scan
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
+_DAMAGED_LINKS = (
+    "Damaged rows of this user may belong to what is purged and are not erased; run `picomem doctor --repair`, and "
+    "then purge again."
+)
 
 
 class Eraser:
@@ -36,17 +40,46 @@ class Eraser:
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
-        from picomem.erasure.inventory import choice, load_inventory
-
         with self._context.connector.read() as tx:
-            holdings = load_inventory(tx, self._context.scope)
-            chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
+            holdings = self._inventory(tx, everything)
+            chosen = self._choice(tx, holdings, session, older_than, everything)
             return self._planned(tx, holdings, chosen)
 
+    def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
+        from picomem.erasure.inventory import load_checked_inventory, load_inventory
+
+        # A purge of everything follows no links, so it need not check them.
+        return (load_inventory if everything else load_checked_inventory)(tx, self._context.scope)
+
+    def _choice(
+        self, tx: Transaction, holdings: PurgeInventory, session: str, older_than: int | None, everything: bool
+    ) -> Choice:
+        """The selection; a NotFound says so if it may be damaged rows that name the session."""
+        from picomem.erasure.damaged_links import may_remain
+        from picomem.erasure.inventory import choice
+        from picomem.erasure.plan import Plan
+
+        scope, now = self._context.scope, self._context.clock()
+        try:
+            return choice(tx, scope, holdings, session, older_than, everything, now)
+        except NotFound as error:
+            if not may_remain(holdings, Plan()):
+                raise
+            raise NotFound(f"{error} {_DAMAGED_LINKS}") from error
+
     def _planned(self, tx: Transaction, holdings: PurgeInventory, chosen: Choice) -> Planned:
+        from picomem.erasure.plan import plan
         from picomem.erasure.purge import planned
 
-        return planned(tx, self._context.scope, holdings, chosen, left=_perhaps_of_user(tx, self._context.scope))
+        left = self._may_remain(tx, holdings, plan(holdings, chosen))
+        return planned(tx, self._context.scope, holdings, chosen, left=left)
+
+    def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
+        """A sentence about each kind of damaged rows that a plan may miss."""
+        from picomem.erasure.damaged_links import may_remain
+
+        damaged = (_DAMAGED_LINKS,) if may_remain(holdings, made) else ()
+        return (*_perhaps_of_user(tx, self._context.scope), *damaged)
 
     def purge(
         self,
@@ -62,10 +95,11 @@ class Eraser:
         from picomem.erasure.purge import Purged
 
         lease = self._lease()
-        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, permits, lease))
+        is_begun, erased, damaged = self._context.deleting(
+            lambda: self._erase(session, older_than, everything, permits, lease)
+        )
         if not is_begun:
-            with self._context.connector.read() as tx:
-                return Purged(counts={}, change_id="", scan=None, left=_perhaps_of_user(tx, self._context.scope))
+            return Purged(counts={}, change_id="", scan=None, left=damaged, may_remain=bool(damaged))
         if erased is not None:
             logging.getLogger("picomem").info(
                 "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
@@ -73,7 +107,7 @@ class Eraser:
         self._context.settle()
         self._context.resources.drop_returned_texts(self._context.scope.user)
         self._context.kept_sessions = None
-        return self._without_traces(erased, wait_seconds, lease)
+        return self._without_traces(erased, wait_seconds, lease, damaged)
 
     def _erase(
         self,
@@ -82,9 +116,9 @@ class Eraser:
         everything: bool,
         permits: Callable[[Planned], bool] | None,
         lease: Lease,
-    ) -> tuple[bool, Erased | None]:
-        """The transaction of a purge: whether there are traces to remove, and what this run erased."""
-        from picomem.erasure.inventory import choice, load_inventory
+    ) -> tuple[bool, Erased | None, tuple[str, ...]]:
+        """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
+        damaged rows that it may have missed."""
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
         from picomem.store import tombstones, user_entries
@@ -95,10 +129,10 @@ class Eraser:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
                 lease.acquire(tx)
-                return True, None
-            holdings = load_inventory(tx, self._context.scope)
+                return True, None, ()
+            holdings = self._inventory(tx, everything)
             try:
-                chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
+                chosen = self._choice(tx, holdings, session, older_than, everything)
             except NotFound:
                 if not is_begun:
                     raise
@@ -106,13 +140,14 @@ class Eraser:
             if permits is not None and not permits(self._planned(tx, holdings, chosen)):
                 raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             made = plan(holdings, chosen)
+            damaged = self._may_remain(tx, holdings, made)
             for name in user_entries.HANDED_OUT:
                 user_entries.remove(tx, self._context.scope, name)
             if made.empty:
-                return is_begun, None
+                return is_begun, None, damaged
             erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)
             lease.acquire(tx)
-            return True, erased
+            return True, erased, damaged
 
     def _lease(self) -> Lease:
         """A lease that shows other processes that a purge is running and did not stop halfway."""
@@ -121,7 +156,9 @@ class Eraser:
         seconds = purge_seconds(self._context.connector.maintenance.size())
         return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock, seconds=seconds)
 
-    def _without_traces(self, erased: Erased | None, wait_seconds: float, lease: Lease) -> Purged:
+    def _without_traces(
+        self, erased: Erased | None, wait_seconds: float, lease: Lease, damaged: Sequence[str] = ()
+    ) -> Purged:
         from picomem.erasure import file_traces
         from picomem.erasure.purge import Purged
         from picomem.paths import data_dir, named_path
@@ -152,14 +189,13 @@ class Eraser:
                 f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
                 for path in (notes.holding(tells.found_in) if notes else ())
             ]
-            with self._context.connector.read() as tx:
-                left += _perhaps_of_user(tx, self._context.scope)
         return Purged(
             counts=erased.counts if erased else {},
             change_id=erased.change.id if erased else "",
             scan=scanned,
             copies=erased.copies if erased else {},
-            left=tuple(left),
+            left=(*left, *damaged),
+            may_remain=bool(damaged),
             out_of_reach=self._context.connector.maintenance.copies_out_of_reach(),
             unfinished=unfinished,
             finished=not unfinished,

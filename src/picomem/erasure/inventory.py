@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
+from picomem.erasure.damaged_links import restore_links
 from picomem.erasure.plan import Choice, PurgeInventory
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.scope import Scope
@@ -24,14 +25,27 @@ def load_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
         versions=retention_rows.versions(tx, scope),
         refusals=retention_rows.refusals(tx, scope),
         links=retention_rows.links(tx, scope),
-        tokens=[token.id for token in access_tokens.every(tx, scope) if token.opens_api],
+        tokens=[token.id for token in access_tokens.unchecked(tx, scope) if token.opens_api],
         grants=(user_entries.value(tx, scope, user_entries.GRANTED) or "").split(),
-        senders=[sender.native_id for sender in contact_rows.of_person(tx, scope.user)],
+        senders=[sender.native_id for sender in contact_rows.unchecked_of_person(tx, scope.user)],
     )
 
 
+def load_checked_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
+    """All rows that a plan needs, with the damaged ones as they were stored where that is known."""
+    held = load_inventory(tx, scope)
+    damaged = retention_rows.damaged(tx, scope)
+    return restore_links(held, damaged) if damaged else held
+
+
 def choice(
-    tx: Transaction, scope: Scope, session: str, older_than: int | None, everything: bool, now: Micros
+    tx: Transaction,
+    scope: Scope,
+    held: PurgeInventory,
+    session: str,
+    older_than: int | None,
+    everything: bool,
+    now: Micros,
 ) -> Choice:
     """Resolve a selection: a session (its id, or the beginning of it), an age in days, or everything.
 
@@ -49,8 +63,16 @@ def choice(
     if everything:
         return Choice(everything=True)
     named = find_session(tx, scope, session, Place.CONVERSATIONS | Place.TRANSCRIPTS | Place.MEMORIES)
+    named = named or _restored_session(held, session)
     if not named:
         raise NotFound(
             f"There is no session “{session[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
         )
     return Choice(sessions=frozenset([named]))
+
+
+def _restored_session(held: PurgeInventory, name: str) -> str:
+    """The only session whose id begins so in the rows as they were stored; "" where there is none, or several."""
+    names = {transcript.session for transcript in held.transcripts} | {version.session for version in held.versions}
+    named = {session for session in names if session.startswith(name)} if held.damaged else set()
+    return name if name in named else named.pop() if len(named) == 1 else ""

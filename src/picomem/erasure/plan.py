@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
 from picomem.store.retention_rows import (
+    DamagedRow,
     EpisodeAge,
     Link,
     MessageAge,
@@ -37,7 +38,8 @@ from picomem.store.retention_rows import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeInventory:
     """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers; `tokens`
-    are those of programs, `grants` permissions, and `senders` the ids by which channels know the user."""
+    are those of programs, `grants` permissions, and `senders` the ids by which channels know the user. `damaged` rows
+    are not looked for where everything is purged."""
 
     transcripts: Sequence[TranscriptAge]
     episodes: Sequence[EpisodeAge]
@@ -50,6 +52,7 @@ class PurgeInventory:
     tokens: Sequence[str] = ()
     grants: Sequence[str] = ()
     senders: Sequence[str] = ()
+    damaged: Sequence[DamagedRow] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

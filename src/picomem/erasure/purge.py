@@ -98,7 +98,7 @@ class Purged:
     """The result of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names
     files that could not be rewritten, and damaged rows that may be the user's; `out_of_reach` says where copies stay
     that no purge reaches, empty if nowhere; `unfinished` says why it is to be run again, empty where it is done;
-    `copies` is as in Planned."""
+    `copies` is as in Planned; `may_remain` says that damaged rows may hold what was to be erased."""
 
     counts: dict[str, int]
     change_id: str
@@ -108,6 +108,7 @@ class Purged:
     out_of_reach: str = ""
     unfinished: str = ""
     finished: bool = False
+    may_remain: bool = False
 
 
 def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice, left: tuple[str, ...]) -> Planned:
@@ -275,13 +276,15 @@ class _Erasing:
                 titles[session] = stored.title
         gone: dict[str, list[int]] = {}
         grave = tombstones.Tombstones(self.tx, self.scope)
-        said_at = {message.id: message.at for message in self.held.messages}
+        said_at = {(message.session, message.seq): message.at for message in self.held.messages}
         for message, *_ in session_rows.stored_messages(self.tx, self.scope):
             if (message.session_id, message.seq) in self.plan.messages:
                 gone.setdefault(message.session_id, []).append(message.seq)
                 called = [message.tool_calls] if message.tool_calls != "[]" else []
                 self.texts += [message.content, *called]
-                grave.put_words(message.content, said_at[message.id], self.until, by_choice=self.forever)
+                grave.put_words(
+                    message.content, said_at[message.session_id, message.seq], self.until, by_choice=self.forever
+                )
                 memories.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
             session_rows.delete_messages(self.tx, self.scope, session, seqs)

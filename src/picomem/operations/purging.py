@@ -68,7 +68,8 @@ class PurgeResult:
     """`counts` says how many of what, `said` the same in words; `memories` and `sessions` say what, of a dry run alone.
 
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
-    names files to check by hand; `copies` is the number of episodes that stay with the same words, by their session.
+    names files to check by hand; `copies` is the number of episodes that stay with the same words, by their session;
+    `may_remain` says that damaged rows may hold what was to be erased.
     """
 
     dry_run: bool
@@ -83,6 +84,7 @@ class PurgeResult:
     finished: bool
     explanation: str
     copies: dict[str, int]
+    may_remain: bool
 
 
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
@@ -139,6 +141,7 @@ def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
         finished=False,
         explanation=" ".join(explanations),
         copies=dict(planned.copies) if reads_sessions else {},
+        may_remain=bool(planned.left),
     )
 
 
@@ -160,12 +163,15 @@ def _purged(purged: Purged, *, reads_sessions: bool) -> PurgeResult:
         finished=purged.finished,
         explanation=NOTES,
         copies=dict(purged.copies) if reads_sessions else {},
+        may_remain=purged.may_remain,
     )
 
 
 def _exit_code(result: PurgeResult) -> int:
     if result.unfinished:
         return StoreError.exit_code
+    if result.may_remain and not result.dry_run:
+        return 1
     scan = result.scan
     return 1 if scan and (scan.found or scan.postings or scan.unread) else 0
 

@@ -108,7 +108,7 @@ def _part_address(chosen: Mapping[str, str], choice: str, first: int) -> str:
 
 def _proof(asked: PageRequest, chosen: Mapping[str, str], done: Mapping[str, Any]) -> PageContent:
     scan: ScanView | None = done["scan"]
-    is_clean = scan is None or not (scan.found or scan.postings or scan.unread)
+    is_clean = not done["may_remain"] and (scan is None or not (scan.found or scan.postings or scan.unread))
     is_over = bool(chosen.get("everything") and done["change_id"])
     values: dict[str, Any] = {
         "done": done,

@@ -6,6 +6,7 @@ from picomem.clock import Micros
 from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
+from picomem.store.damaged_rows import readable
 from picomem.store.row_hash import is_whole, whole_rows
 from picomem.store.sql_access import sql
 
@@ -29,6 +30,11 @@ def every(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> li
     """The user's tokens, the oldest first; damaged ones, which open nothing, are left out and put on `damaged`."""
     rows = sql(tx).all("access_tokens", user=scope.user)
     return [_token(row) for row in whole_rows("access_tokens", rows, damaged)]
+
+
+def unchecked(tx: Transaction, scope: Scope) -> list[AccessToken]:
+    """The user's tokens, the damaged ones as far as they can be read: for a purge, which deletes them all."""
+    return [_token(readable("access_tokens", row)) for row in sql(tx).all("access_tokens", user=scope.user)]
 
 
 def of_digest(tx: Transaction, scope: Scope, digest: str) -> AccessToken | None:

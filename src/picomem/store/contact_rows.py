@@ -8,6 +8,7 @@ from picomem.clock import Micros
 from picomem.records.channel_message import DIRECTORY, Contact, Pairing
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
+from picomem.store.damaged_rows import readable
 from picomem.store.row_hash import by_name, is_whole, whole_rows
 from picomem.store.sql_access import sql
 
@@ -29,6 +30,12 @@ def of_person(tx: Transaction, person: str) -> list[Contact]:
     """The contacts of a person on all channels, with the revoked ones; damaged ones are left out."""
     rows = sql(tx).all("contacts_of_person", user=DIRECTORY, person=person)
     return [_contact(row) for row in whole_rows("contacts", rows)]
+
+
+def unchecked_of_person(tx: Transaction, person: str) -> list[Contact]:
+    """The contacts of a person, the damaged ones as far as they can be read: for a purge, which deletes them all."""
+    rows = sql(tx).all("contacts_of_person", user=DIRECTORY, person=person)
+    return [_contact(readable("contacts", row)) for row in rows]
 
 
 def every(tx: Transaction, damaged: list[str] | None = None) -> list[Contact]:
