@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests.cost import cost
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
@@ -58,7 +59,9 @@ def test_a_byte_order_mark_is_taken_off_any_line_because_files_are_joined(tmp_pa
 
 
 @pytest.mark.requirement("X2")
-@pytest.mark.parametrize("between", ["", " ", "\0\0", "\t "])
+@pytest.mark.parametrize(
+    "between", ["", " ", "\0\0", "\t ", "\0" * 4096, "\0" * 100_000, "\ufeff", "\0\ufeff\ufeff ", "\x1e"]
+)
 def test_records_that_stand_in_one_line_are_each_given_with_their_place(tmp_path, between):
     first = {
         "role": "user",
@@ -76,9 +79,58 @@ def test_records_that_stand_in_one_line_are_each_given_with_their_place(tmp_path
         third,
         {"role": "user", "content": "alone"},
     ]
-    assert [read[0].offset, *(line.end for line in read)] == [line.offset for line in read] + [len(text)]
+    assert [read[0].offset, *(line.end for line in read)] == [line.offset for line in read] + [path.stat().st_size]
     for place, line in enumerate(read):
         assert list(reader.records(path, line.offset)) == read[place:]
+
+
+def test_records_with_spaces_inside_their_braces_are_each_given(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{ "a": { "b": 1 } }{ "a": [ { "b": 2 }, { "b": 3 } ] }\n')
+    assert [line.data for line in reader.records(path)] == [
+        b'{ "a": { "b": 1 } }',
+        b'{ "a": [ { "b": 2 }, { "b": 3 } ] }',
+    ]
+
+
+@pytest.mark.parametrize("end", ["\ufefb", "\ufffb"])
+def test_a_letter_with_the_bytes_of_a_byte_order_mark_stays(tmp_path, end):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"a": "{end}{{"a": "b"}}\n')
+    assert [line.data for line in reader.records(path)] == [f'{{"a": "{end}'.encode(), b'{"a": "b"}']
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b'x{"a":',
+        b' {"a":',
+        b'{"a":1}',
+        b'{"a":',
+        b'{"a":1},',
+        b'{"a":[',
+        b'{"a":"b,',
+        b'{"' + b"a" * 60,
+        b'x{"a":1}' + b"\0" * 5000,
+        b'{"a":1}' + b"\xef\xbb\xbf" * 5000,
+        b"\xef\xbb\xbf",
+        b"\xbf",
+        b"\\",
+        b'\\"',
+        b'{"type":"user","message":{"content":"x',
+        b'{"type":"user","message":{"content":[{"type":"text"},',
+    ],
+)
+@pytest.mark.parametrize("around", [(b"", b""), (b'{"a":1', b'{"a":1}'), (b'{"a":"b,', b'{"a":1}')])
+def test_a_hostile_line_is_taken_apart_in_linear_time(tmp_path, piece, around):
+    path = tmp_path / "a.jsonl"
+
+    def read(size: int, enough: float = 0.0) -> float:
+        path.write_bytes(around[0] + piece * (size // len(piece)) + around[1] + b"\n")
+        return cost(lambda: sum(1 for _ in reader.records(path)), enough)
+
+    enough = 16 * read(250_000) + 0.05
+    assert read(2_000_000, enough) <= enough
 
 
 @pytest.mark.requirement("X2")

@@ -35,14 +35,17 @@ _SHORT = 32 * 1024  # bytes of a sampled line; a longer one is shortened
 _PIECE = 256 * 1024
 _PRINT = 4096
 _BOM = b"\xef\xbb\xbf"
-# NUL: a file system that lost power leaves blocks of them in front of the next append.
-_PADDING = b" \t\r\n\0"
+# NUL: a file system that lost power leaves blocks of them in front of the next append. RS: RFC 7464 puts it in front of
+# each record.
+_PADDING = b" \t\r\n\0\x1e"
+_PADDING_AT_START = re.compile(rb"(?:[ \t\r\n\0\x1e]|\xef\xbb\xbf)*+")
+_PADDING_AT_END = re.compile(rb"(?:[ \t\r\n\0\x1e]|\xbf\xbb\xef)*+")  # read backwards
 # The history that a zstd frame may ask us to hold, in bytes: what `zstd --long` (27) writes. By default compressors use
 # 8 MiB at most.
 WINDOW = 1 << 27
 PACKED = (".zst", ".gz")  # the endings that compressors give
-_OBJECT = re.compile(rb'\{"[\w-]{1,60}"[ \t]*:')
-_WIDEST_GAP = 4096  # bytes between two values
+# An object that follows none of `_BEFORE_VALUE` directly. (The lookbehind is second: a search for one byte is fast.)
+_OBJECT = re.compile(rb'\{(?<![:\[,]\{)[ \t]*+"[\w-]{1,60}"[ \t]*:')
 _BEFORE_VALUE = b":[,"  # what stands before an object within JSON
 _GZIP = b"\x1f\x8b"
 
@@ -120,7 +123,7 @@ def sample(path: Path, *, large: bool = False) -> Sample:
                 too_long += 1
                 read += _pass_line(stream, _SAMPLE_BYTES - read) or 0
                 kept.append(data[:_SHORT] + b"\n")
-            elif line := data.removeprefix(_BOM).strip(_PADDING):
+            elif line := _bare(data):
                 short = line if len(line) <= _SHORT else _shortened(line)
                 kept.append((short or line[:_SHORT]) + end)
             else:
@@ -241,7 +244,7 @@ def _split(
                 continue
             if not _is_object(data):
                 return
-        bare = data.removeprefix(_BOM).strip(_PADDING)  # also within a file, where files were joined
+        bare = _bare(data)
         if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
             blank = 0
             if is_apart:
@@ -257,20 +260,41 @@ def _split(
 
 def _apart(start: int, end: int, data: bytes, bare: bytes) -> Iterator[Line]:
     """The records of a line; `bare` is its `data` without what stands around it. Usually there is one."""
-    begins = [match.start() for match in _OBJECT.finditer(bare) if _begins_record(bare, match.start())]
+    begins = list(_begins(bare))
+    if not begins:
+        yield Line(start, end, bare)
+        return
     base = start + data.find(bare)
     offsets = [start, *(base + first for first in begins), end]
     for (first, behind), (line, next_line) in zip(pairwise([0, *begins, len(bare)]), pairwise(offsets), strict=True):
-        yield Line(line, next_line, bare[first:behind].rstrip(_PADDING))
+        yield Line(line, next_line, _without_padding_at_end(bare[first:behind]))
 
 
-def _begins_record(line: bytes, at: int) -> bool:
-    """Return whether the object at a place is not a part of what stands before it: no JSON has an object there. (In a
+def _begins(line: bytes) -> Iterator[int]:
+    """The places of the objects that are not a part of what stands before them: no JSON has an object there. (In a
     string, the quotation mark of a name is escaped.)"""
-    if not at or line[at - 1] in _BEFORE_VALUE:
-        return False
-    before = line[max(0, at - _WIDEST_GAP) : at].rstrip(_PADDING)
-    return bool(before) and before[-1] not in _BEFORE_VALUE
+    passed = 0
+    for match in _OBJECT.finditer(line):
+        before = _without_padding_at_end(line[passed : match.start()])
+        if before and before[-1] not in _BEFORE_VALUE:
+            yield match.start()
+        passed = match.end() - 1  # the colon, so that an object behind it is a part
+
+
+def _bare(data: bytes) -> bytes:
+    """Return a line without the padding around it. A byte order mark is padding, because files were joined."""
+    data = data.strip(_PADDING)
+    if data.startswith(_BOM) and (padding := _PADDING_AT_START.match(data)):
+        data = data[padding.end() :]
+    return _without_padding_at_end(data)
+
+
+def _without_padding_at_end(data: bytes) -> bytes:
+    bare = data.rstrip(_PADDING)
+    if bare.endswith(_BOM):
+        padding = _PADDING_AT_END.match(bare[::-1])
+        bare = bare[: len(bare) - (padding.end() if padding else 0)]
+    return bare
 
 
 def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:
@@ -285,12 +309,12 @@ def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:
 
 
 def _is_object(data: bytes) -> bool:
-    return data.removeprefix(_BOM).strip(_PADDING).startswith(b"{") and _is_json(data)
+    return _bare(data).startswith(b"{") and _is_json(data)
 
 
 def _is_json(data: bytes) -> bool:
     try:
-        json.loads(data.removeprefix(_BOM).strip(_PADDING))
+        json.loads(_bare(data))
     except (ValueError, RecursionError):
         return False
     return True
