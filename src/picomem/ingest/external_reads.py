@@ -6,7 +6,8 @@ from outside if
 - the tool searches or fetches the web, drives a browser, or reads mail or chats, by its name;
 - the tool belongs to an MCP server, unless the server is known to work only on the user's files. Memory's own tools
   fence quotes of others, and the rest of their answers is memory's;
-- the command fetches an address that is not local, or queries a forge, a mailbox or a package registry;
+- the command fetches an address that is not local, queries a forge, a mailbox or a package registry, reads from another
+  machine or a cloud's storage, or asks another agent;
 - the tool hands a task to a sub-agent, whose report may tell of anything that it read. (A host whose files say what a
   sub-agent read looks there instead: formats/claude_code.py.)
 
@@ -41,7 +42,10 @@ _LOCAL_SERVERS = frozenset("ide filesystem git serena sequential-thinking".split
 _LONGEST = 20_000  # characters of a command that are searched
 # Where a program's name may stand in a command: first, or behind a separator, an assignment or a program that runs it.
 _PROGRAM = (
-    r"(?:^|[;&|(`'\"{]|\b(?:sudo|time|xargs|env|exec|nohup|then|do|else|if|while)\s)[ \t]*"
+    r"(?:^|[;&|(`'\"{]|"
+    r"\b(?:sudo|time|xargs|env|exec|nohup|then|do|else|if|while|until|setsid|command|watch|nice|ionice|stdbuf|timeout|"
+    r"parallel)\s(?:[ \t]*(?:-{1,2}[A-Za-z][^\s;&|]{0,40}|\{\}|\d[\w.]{0,10})[ \t]){0,8}|"
+    r"\b(?:docker|podman)[ \t]+(?:compose[ \t]+)?(?:run|exec)[ \t](?:[^\s;&|]{1,100}[ \t]+){1,8}?)[ \t]*"
     r"(?:[A-Za-z_]\w{0,40}=[^\s;&|]{0,200}[ \t]+){0,8}(?:[\w.~-]{0,40}/){0,12}"
 )
 _FETCHES = re.compile(rf"(?m){_PROGRAM}(?:curl|wget|https?|httpie|xh|lynx|w3m|elinks|aria2c)\s+(?P<rest>[^\n;|&]*)")
@@ -51,11 +55,28 @@ _SCRIPTED = re.compile(
 )
 _FORGE = re.compile(
     rf"(?m){_PROGRAM}(?:gh|glab|tea|hub)\s+(?:-\S+\s+\S+\s+)?(?:(?:issue|pr|mr|discussion|gist|release|repo|snippet)\s+"
-    r"(?:\S+\s+){0,2}?(?:view|list|status|diff|comments?|notes?|clone)\b|api\b|search\b)"
+    r"(?:\S+\s+){0,2}?(?:view|list|status|diff|comments?|notes?|clone)\b|run\s+view\b|api\b|search\b)"
 )
+# Another agent, whose answer may tell of anything that it read; but not its settings (`claude mcp list`).
+_AGENT = re.compile(
+    rf"(?m){_PROGRAM}(?:(?:claude|gemini|cursor-agent)\s(?:[^\n;|&]{{0,200}}?\s)?(?:-p|--print|--prompt)\b|"
+    r"codex\s+(?:-\S{1,40}\s+){0,4}(?:exec|e)\s|opencode\s+run\s)"
+)
+# Files and output of other machines.
+_MACHINE = re.compile(
+    rf"(?m){_PROGRAM}(?:(?:ssh|mosh|scp|sftp|nc|ncat|netcat|telnet|socat)\s+(?P<rest>[^\n;|&]*)|"
+    r"rsync\s[^\n;|&]{0,200}?[\w.-]{1,100}::?[\w~/.])"
+)
+_FROM_CLOUD = re.compile(
+    rf"(?m){_PROGRAM}(?:aws\s+(?:-\S{{1,40}}\s+(?:[^-\s]\S{{0,40}}\s+)?){{0,4}}s3(?:api)?\s+(?:cp|sync|mv|get-object)\b|"
+    r"gsutil\s+(?:-\S{1,40}\s+){0,4}(?:cp|cat|rsync|mv)\b|gcloud\s+storage\s+(?:cp|cat|rsync)\b|"
+    r"rclone\s+(?:copy|cat|sync|copyto)\b|pip3?\s+download\b)"
+)
+_CLONES = re.compile(rf"(?m){_PROGRAM}git\s+(?:-\S+\s+\S+\s+)?clone\s+(?P<rest>[^\n;|&]*)")
+_OTHER_REPOSITORY = re.compile(r"(?i)\b(?:https?|git|ssh)://|\b[\w.-]{1,60}@[\w.-]{1,100}:")
 _POST = re.compile(rf"(?m){_PROGRAM}(?:himalaya|(?:neo)?mutt|notmuch|mailx?|mu|gog|fetchmail|slackcat)\s+\S")
 _REGISTRY = re.compile(rf"(?m){_PROGRAM}(?:npm|pnpm|yarn)\s+(?:view|info|show)\b")
-_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp)://([^\s/'\"`)>]+)")
+_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp)://([^\s/?#\\'\"`)>]+)")
 _LOCAL_HOST = re.compile(
     r"(?i)\A(?:\S*@)?(?:localhost|[\w-]+\.localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|"
     r"10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|[\w-]+\.(?:local|test|internal))(?::\S*)?\Z"
@@ -90,9 +111,15 @@ def quoted_in_record(data: bytes) -> Origin | None:
 
 
 def _outside_of_command(command: str) -> Origin | None:
-    if _POST.search(command):
+    if _POST.search(command) or _AGENT.search(command):
         return Origin.TOOL
-    if _FORGE.search(command) or _REGISTRY.search(command):
+    if _FORGE.search(command) or _REGISTRY.search(command) or _FROM_CLOUD.search(command):
+        return Origin.WEB
+    if any(not _is_local(match["rest"] or "") for match in _MACHINE.finditer(command)):
+        return Origin.WEB
+    if any(
+        _OTHER_REPOSITORY.search(match["rest"]) and not _is_local(match["rest"]) for match in _CLONES.finditer(command)
+    ):
         return Origin.WEB
     fetches = any(not _is_local(match["rest"]) for match in _FETCHES.finditer(command))
     scripted = _SCRIPTED.search(command) and not _is_local(command)
