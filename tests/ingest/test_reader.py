@@ -147,6 +147,21 @@ def test_a_record_that_follows_a_half_written_one_is_given(tmp_path):
         assert (cut_off.offset, cut_off.end, given.offset, given.end) == (0, len(half), len(half), path.stat().st_size)
 
 
+@pytest.mark.requirement("X2")
+def test_joined_records_without_a_last_newline_are_given_but_for_an_unfinished_one(tmp_path):
+    path = tmp_path / "a.jsonl"
+    first, second = '{"role": "user", "content": "one"}', '{"role": "user", "content": "two"}'
+    path.write_text(first + second)
+    assert [line.data for line in reader.records(path)] == [first.encode(), second.encode()]
+    path.write_text(first[:20] + second)
+    assert [line.data for line in reader.records(path)] == [first[:20].encode(), second.encode()]
+    path.write_text(first + second[:-5])
+    (line,) = reader.records(path)
+    assert line.data == first.encode()
+    path.write_text(first + second + "\n")
+    assert [later.data for later in reader.records(path, line.end)] == [second.encode()]
+
+
 def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"")

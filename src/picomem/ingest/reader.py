@@ -243,6 +243,11 @@ def _split(
                 yield Line(start, position, None)
                 continue
             if not _is_object(data):
+                if is_apart:  # the last record may be unfinished; what stands before it is not
+                    *before, last = _apart(start, position, data, _bare(data))
+                    yield from before
+                    if before and _is_object(last.data or b""):
+                        yield last
                 return
         bare = _bare(data)
         if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
