@@ -213,6 +213,9 @@ def test_processes_that_write_at_once_are_never_refused_and_lose_nothing(
     expected = {key: text for result in results for key, text in result["model"].items()}
     assert {memory.key: memory.content for memory in engine.memories()} == expected
     assert len(_episodes(engine)) == ingested["episodes"] > 0
+    # A purge that found no moment of its own beside eight writers said so, and is finished when it is run again.
+    if [finding.check for finding in engine.doctor().findings] == ["purge"]:
+        assert engine.purge().finished
     assert engine.doctor().findings == []
     engine.close()
     assert disagreements(path) == []
