@@ -65,7 +65,7 @@ from picomem.ingest.format import (
     texts,
 )
 from picomem.ingest.reader import Line, records
-from picomem.ingest.source import current_file
+from picomem.ingest.source import SourceState, current_file, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
@@ -279,7 +279,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
             actions=actions,
         )
     for call in _calls(message.get("content")):
-        _hear_call(state, call)
+        _hear_call(state, call, line.data or b"")
         state.await_result(call.get("id"), inner(call, "input"), line)
     return turns
 
@@ -296,7 +296,7 @@ def _calls(content: object) -> list[Record]:
     return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
 
 
-def _hear_call(state: State, call: Record) -> None:
+def _hear_call(state: State, call: Record, data: bytes) -> None:
     """Hear what a call reads from outside. What a call of a sub-agent was made from, and what a command reads, is noted
     too: they may go on in the background."""
     name, given, id_ = short(call.get("name")), inner(call, "input"), short(call.get("id"))
@@ -312,8 +312,9 @@ def _hear_call(state: State, call: Record) -> None:
         _note(state, "tasks", id_, origin)
     if name in _TASK_TOOLS:  # the result says whether it is a sub-agent's
         state.hear(_noted(state, "tasks").get(short(given.get("bash_id") or given.get("task_id"))))
-    for match in _FILE_OF_TASK.finditer(json.dumps(given)):
-        state.hear(_outside_of_task(state, match[1] or match[2]))
+    if b".output" in data or b"agent-" in data:  # a call may hold the text of a whole file
+        for match in _FILE_OF_TASK.finditer(json.dumps(given)):
+            state.hear(_outside_of_task(state, match[1] or match[2]))
 
 
 def _note(state: State, mark: str, name: str, origin: Origin) -> None:
@@ -370,7 +371,7 @@ def _outside_of_task(state: State, task: str) -> Origin:
     noted = _noted(state, "tasks").get(task)
     path = _file_of_sub_agent(state, task)
     if path is not None:
-        return worst((_outside_of_file(path, path.stat().st_size, path.stat().st_mtime_ns), noted or Origin.AGENT))
+        return worst((_outside_of_file(path, look_at(path)), noted or Origin.AGENT))
     if noted is not None:
         return noted
     return Origin.AGENT if not task and "sidechain" in state.marks else Origin.TOOL
@@ -389,7 +390,7 @@ def _file_of_sub_agent(state: State, agent: str) -> Path | None:
 
 
 @lru_cache(64)
-def _outside_of_file(path: Path, _size: int, _written: int) -> Origin:
+def _outside_of_file(path: Path, _look: SourceState) -> Origin:
     """The least trusted origin of what a sub-agent read; that of a tool where its file is not whole, which ends with
     what the sub-agent said. What its own sub-agents report is in doubt, so a loop of files ends here."""
     reading = FORMAT.start(path)
