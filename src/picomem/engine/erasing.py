@@ -40,10 +40,14 @@ class Eraser:
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
+        from picomem.erasure.plan import plan
+        from picomem.erasure.purge import planned
+
         with self._context.connector.read() as tx:
             holdings = self._inventory(tx, everything)
             chosen = self._choice(tx, holdings, session, older_than, everything)
-            return self._planned(tx, holdings, chosen)
+            made = plan(holdings, chosen)
+            return planned(tx, self._context.scope, holdings, chosen, made, self._may_remain(tx, holdings, made))
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
         from picomem.erasure.inventory import load_checked_inventory, load_inventory
@@ -66,13 +70,6 @@ class Eraser:
             if not may_remain(holdings, Plan()):
                 raise
             raise NotFound(f"{error} {_DAMAGED_LINKS}") from error
-
-    def _planned(self, tx: Transaction, holdings: PurgeInventory, chosen: Choice) -> Planned:
-        from picomem.erasure.plan import plan
-        from picomem.erasure.purge import planned
-
-        left = self._may_remain(tx, holdings, plan(holdings, chosen))
-        return planned(tx, self._context.scope, holdings, chosen, left=left)
 
     def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
         """A sentence about each kind of damaged rows that a plan may miss."""
@@ -120,7 +117,7 @@ class Eraser:
         """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
         damaged rows that it may have missed."""
         from picomem.erasure.plan import Choice, plan
-        from picomem.erasure.purge import erase
+        from picomem.erasure.purge import erase, planned
         from picomem.store import tombstones, user_entries
         from picomem.store.connector import EVERYONE
 
@@ -137,10 +134,10 @@ class Eraser:
                 if not is_begun:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
-            if permits is not None and not permits(self._planned(tx, holdings, chosen)):
-                raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             made = plan(holdings, chosen)
             damaged = self._may_remain(tx, holdings, made)
+            if permits is not None and not permits(planned(tx, self._context.scope, holdings, chosen, made, damaged)):
+                raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             for name in user_entries.HANDED_OUT:
                 user_entries.remove(tx, self._context.scope, name)
             if made.empty:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.erasure.plan import Choice, Plan, PurgeInventory, plan
+from picomem.erasure.plan import Choice, Plan, PurgeInventory
 from picomem.erasure.remaining_memories import RemainingMemories, texts_of
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass, field, replace
@@ -111,9 +111,10 @@ class Purged:
     may_remain: bool = False
 
 
-def planned(tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice, left: tuple[str, ...]) -> Planned:
-    """The effect of a choice, for a preview."""
-    made = plan(holdings, chosen)
+def planned(
+    tx: Transaction, scope: Scope, holdings: PurgeInventory, chosen: Choice, made: Plan, left: tuple[str, ...]
+) -> Planned:
+    """The effect of a choice and of the plan made from it, for a preview."""
     going = [version for version in holdings.versions if (version.id, version.version) in made.versions]
     newest = {version.id: version for version in going}
     stays = {version.id for version in holdings.versions if (version.id, version.version) not in made.versions}
