@@ -578,6 +578,26 @@ def test_the_keyboard_reaches_the_pane_and_leaves_it(pages: Served) -> None:
         expect(rows.nth(1)).to_be_focused()
 
 
+def test_a_field_of_the_pane_that_is_left_at_once_stays_left(pages: Served) -> None:
+    fill_examples(pages.db, "jon")
+    with signed_in(pages.url, pages.db, user="jon") as page:
+        page.goto("/memories")
+        page.keyboard.press("j")
+        left = page.evaluate_handle("""() => {
+            const seen = { left: 0, frames: 0 };
+            document.addEventListener("focusin", ({ target }) => queueMicrotask(() => {
+                if (target.id !== "new-content") return;
+                target.blur();
+                seen.left += 1;
+                requestAnimationFrame(() => requestAnimationFrame(() => (seen.frames += 1)));
+            }));
+            return seen;
+        }""")
+        page.keyboard.press("e")
+        page.wait_for_function("seen => seen.frames", arg=left)
+        assert left.evaluate("seen => seen.left") == 1
+
+
 @pytest.mark.parametrize(("language", "said"), [("en-GB", "Project or none"), ("zh-CN", "项目 （含无项目的）")])
 @pytest.mark.parametrize("path", ["/memories?project=harbor", "/search?q=port&project=harbor"])
 def test_a_filter_of_a_project_says_that_it_keeps_what_has_none(

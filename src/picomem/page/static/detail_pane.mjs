@@ -25,14 +25,20 @@ export function showPassage(root) {
 }
 
 function takeFocus() {
-  (pane.querySelector("[autofocus]") ?? pane.querySelector("[data-item]") ?? pane).focus({ preventScroll: true });
+  (pane.querySelector("[data-takes-focus]") ?? pane.querySelector("[data-item]") ?? pane).focus({ preventScroll: true });
 }
 
 // Show a document in the pane. What had the focus there has it again.
 export function fillPane(fresh) {
   const active = pane.contains(document.activeElement) ? document.activeElement : null;
   const key = active?.dataset.keyHere;
-  pane.replaceChildren(...fresh.querySelector("#content").childNodes);
+  const content = fresh.querySelector("#content");
+  // The browser gives `autofocus` the focus in its next frame, once more, although a person may have left it by then.
+  for (const element of content.querySelectorAll("[autofocus]")) {
+    element.removeAttribute("autofocus");
+    element.dataset.takesFocus = "";
+  }
+  pane.replaceChildren(...content.childNodes);
   const same = key && pane.querySelector(`[data-key-here="${CSS.escape(key)}"]`);
   if (same) same.focus({ preventScroll: true });
   else if (active) takeFocus();
