@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
@@ -19,30 +20,42 @@ from picomem.records.memory import Change
 from picomem.store import memories
 
 
-def review_places(engine: Engine, *, untrusted: bool = False) -> list[ReviewPlace]:
-    """The places of what waits, in order; with `untrusted` also what came from others."""
+class PendingDecisions(NamedTuple):
+    """The places of all that waits, in order, and the items at the chosen ones."""
+
+    places: list[ReviewPlace]
+    items: list[ReviewItem]
+
+
+def count_to_review(engine: Engine, *, untrusted: bool = False) -> int:
+    """How many decisions wait; with `untrusted` also about what came from others."""
     with engine._context.connector.read() as tx:
-        return waiting(tx, engine.scope, engine.now(), untrusted=untrusted)
+        return len(waiting(tx, engine.scope, engine.now(), untrusted=untrusted))
 
 
-def to_review(
+def pending_decisions(
     engine: Engine,
-    places: Sequence[ReviewPlace] | None = None,
+    choose: Callable[[list[ReviewPlace]], Sequence[ReviewPlace]] = list,
     *,
     untrusted: bool = False,
     damaged: list[str] | None = None,
-) -> list[ReviewItem]:
-    """What waits at these places; without places, all of it. Damaged rows are left out and put on `damaged`."""
+) -> PendingDecisions:
+    """What waits, and the items at the places that `choose` picks. Damaged rows are left out and put on `damaged`."""
     clean = engine._context.cleaner()
     now = engine.now()
     with engine._context.connector.read() as tx:
-        if places is None:
-            places = waiting(tx, engine.scope, now, untrusted=untrusted)
-        items = items_at(tx, engine.scope, now, places, damaged)
-    return [
+        places = waiting(tx, engine.scope, now, untrusted=untrusted)
+        items = items_at(tx, engine.scope, now, choose(places), damaged)
+    shown = [
         replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
         for item in items
     ]
+    return PendingDecisions(places, shown)
+
+
+def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
+    """All that waits, without damaged rows."""
+    return pending_decisions(engine, untrusted=untrusted).items
 
 
 def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = "") -> tuple[Change, str]:

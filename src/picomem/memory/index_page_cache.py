@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from itertools import chain
 from typing import NamedTuple
 
@@ -33,13 +33,15 @@ _FIRST = 64  # entries of a section that are read at first: a page of the usual 
 
 class IndexMaterial(NamedTuple):
     """What a page is made from, without the words of its entries: the places of the first memories of each section, in
-    order; the ids of those that stand last, because a newer one may contradict them; and the numbers of all memories.
+    order; the ids of those that stand last, because a newer one may contradict them; the numbers of all memories; and
+    those that a damaged index leaves out.
     """
 
     sections: list[list[EntryPlace]]
     outdated: frozenset[str]
     counts: dict[str, int]
     episodes: int
+    missing: tuple[str, ...]
 
     def digest(self, damaged: Iterable[str]) -> str:
         """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
@@ -49,14 +51,17 @@ class IndexMaterial(NamedTuple):
         last = sorted(self.outdated)
         return content_hash(__version__, *places, *last, *counts, *sorted(damaged), str(self.episodes))
 
-    def first(self, tx: Transaction, scope: Scope, limit: int, beyond: int = 0) -> tuple[list[Memory], list[str]]:
+    def first(
+        self, tx: Transaction, scope: Scope, now: Micros, limit: int, beyond: int = 0
+    ) -> tuple[list[Memory], list[str]]:
         """Read the first `limit` entries of each section, and the first `limit + beyond` of all; and which of them are
         damaged."""
         unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
         damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
+        damaged += self.missing
         overall = sorted(chain.from_iterable(self.sections), key=self._order)[: limit + beyond]
         places = [place for section in self.sections for place in section[:limit]]
-        return memories.entries(tx, scope, [*places, *overall], damaged), damaged
+        return memories.entries(tx, scope, now, [*places, *overall], damaged), damaged
 
     def given(self, read: Iterable[Memory], damaged: Sized, shown: Callable[[Memory], Memory]) -> IndexEntries:
         """Return what a page is built from, with the memories that were read."""
@@ -75,7 +80,7 @@ def page(
     """
     scope = with_former_projects(tx, scope)
     material = _material(tx, scope, now, entry_limit(budget))
-    read, damaged = material.first(tx, scope, _FIRST)
+    read, damaged = material.first(tx, scope, now, _FIRST)
     made_from = material.digest(damaged)
     kept = index_page_rows.kept(tx, scope, budget)
     if kept is not None and kept.made_from == made_from:
@@ -87,7 +92,7 @@ def page(
         if _is_enough(made, limit, budget):
             return made, made_from if material.digest(damaged) == made_from else ""
         limit *= 2
-        read, damaged = material.first(tx, scope, limit)
+        read, damaged = material.first(tx, scope, now, limit)
 
 
 def explained(
@@ -99,7 +104,7 @@ def explained(
     material = _material(tx, scope, now, entry_limit(budget) + omitted)
     limit = _FIRST
     while True:
-        read, damaged = material.first(tx, scope, limit, omitted)
+        read, damaged = material.first(tx, scope, now, limit, omitted)
         made = account(material.given(read, damaged, shown), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
@@ -119,12 +124,19 @@ def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMa
     limits = [memories.EntryLimit(rule.kinds, rule.least, rule.below) for rule in SECTIONS]
     best = [memories.best_entries(tx, scope, now, section, limit, outdated) for section in limits]
     last = memories.entries_by_id(tx, scope, now, limits, outdated)
-    return IndexMaterial(
-        [[*first, *rest][:limit] for first, rest in zip(best, last, strict=True)],
-        outdated,
-        memories.count_entries(tx, scope, now),
-        episodes.count_shown(tx, scope),
-    )
+    sections = [[*first, *rest][:limit] for first, rest in zip(best, last, strict=True)]
+    counts = memories.count_entries(tx, scope, now)
+    missing = (*memories.missing_entries(tx, scope, now), *_unplaced(sections, counts, limit))
+    return IndexMaterial(sections, outdated, counts, episodes.count_shown(tx, scope), missing)
+
+
+def _unplaced(sections: Sequence[Sequence[EntryPlace]], counts: dict[str, int], limit: int) -> list[str]:
+    """Placeholders of entries that are counted and in no section: their place in the index is damaged. Where a section
+    has more than `limit` entries, nobody knows."""
+    if any(len(section) == limit for section in sections):
+        return []
+    counted = sum(count for kind, count in counts.items() if kind in _KINDS)
+    return [f"entry {number} without a place" for number in range(abs(counted - sum(map(len, sections))))]
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:

@@ -88,10 +88,14 @@ def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = Fal
 def items_at(
     tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace], damaged: list[str] | None = None
 ) -> list[ReviewItem]:
-    """Return what waits at these places; what was decided since, or is damaged, is left out, and the latter put on
-    `damaged`."""
+    """Return what waits at these places, which were read in the same transaction. What is damaged, or lost, is left out
+    and put on `damaged`."""
     ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
-    known = memories.believed(tx, scope, now, ids, damaged)
+    lost: list[str] = []
+    known = memories.believed(tx, scope, now, ids, lost)
+    if damaged is not None:
+        # A place comes from an index of the table: where that is damaged, it names a memory that does not exist.
+        damaged += [*lost, *ids.difference(known, lost), *memories.missing_undecided(tx, scope, now)]
     return [
         ReviewItem(known[place.id], known.get(place.older), _reason(tx, scope, known[place.id]))
         for place in places

@@ -42,12 +42,16 @@ def timeline(
     reader = with_former_projects(tx, scope)
     entries, last = episodes.timeline(tx, reader, since, until, limit, damaged, after)
     ids = dict.fromkeys(episode.transcript_id for episode in entries)
-    transcripts: dict[str, Transcript | None] = {}
+    transcripts: dict[str, Transcript] = {}
     for name in ids:
         try:
-            transcripts[name] = episodes.transcript(tx, scope, name)
-        except Corrupt:  # nobody knows whether its user withheld it
+            transcript = episodes.transcript(tx, scope, name)
+        except Corrupt:
+            transcript = None
+        if transcript is None:  # damaged, or lost: nobody knows whether its user withheld it
             damaged.append(name)
+        else:
+            transcripts[name] = transcript
     hits = [
         episode_hit(episode, transcripts[episode.transcript_id], 0.0, "")
         for episode in entries

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
-from picomem.memory.review_items import ReviewVerdict
+from picomem.memory.review_items import ReviewPlace, ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
@@ -63,7 +64,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     and merge does so because the newer says the same, and both confirm the newer one; discard archives the memory, or
     the newer of a pair. `undo` takes each decision back.
     """
-    from picomem.engine.review import decide_on, review_places, to_review
+    from picomem.engine.review import count_to_review, decide_on, pending_decisions
 
     if bool(request.name) != bool(request.verdict):
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
@@ -72,16 +73,22 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review`.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
-    places = review_places(engine, untrusted=request.untrusted)
-    page, cursor = page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
+
+    def page_in(places: Sequence[ReviewPlace]) -> tuple[Sequence[ReviewPlace], str]:
+        return page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
+
+    damaged: list[str] = []
+    places, items = pending_decisions(
+        engine, lambda waiting: page_in(waiting)[0], untrusted=request.untrusted, damaged=damaged
+    )
+    page, cursor = page_in(places)
     left_out = len(places) - bisect_right(places, page[-1]) if page else 0
     now = engine.now()
-    damaged: list[str] = []
     views = [
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
-        for item in to_review(engine, page, damaged=damaged)
+        for item in items
     ]
-    untrusted = 0 if places or request.untrusted else len(review_places(engine, untrusted=True))
+    untrusted = 0 if places or request.untrusted else count_to_review(engine, untrusted=True)
     return ReviewResult(views, left_out, cursor, None, "", untrusted, damage_warnings(damaged))
 
 

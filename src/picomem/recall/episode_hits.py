@@ -185,7 +185,7 @@ def _handed_out(
 ) -> list[Hit]:
     """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
-    transcripts: dict[str, Transcript | None] = {}
+    transcripts: dict[str, Transcript] = {}
     damaged: set[str] = set()
     while some := list(islice(ranked, max(state.wanted.limit, 8))):
         records = read.read([doc for doc, _ in some])

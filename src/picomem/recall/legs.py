@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.errors import EmbedderFailed, StoreError
+from picomem.errors import Corrupt, EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
 from picomem.recall.confidence import IN_OTHER_WORDS, LOOKED, JudgedHit, confidence, read_signs, surrounding_terms
@@ -185,10 +185,13 @@ class RecallState:
             for written in (words.nearly.get(term, {}).get(doc, term), *words.spelled.get(term, ()))
         }
 
-    def transcript(self, transcript_id: str) -> Transcript | None:
-        """The record of a transcript. Raises Corrupt where it is damaged: nobody knows then whether its user withheld
-        it, so nothing of it is handed out."""
-        return episodes.transcript(self.tx, self.scope, transcript_id)
+    def transcript(self, transcript_id: str) -> Transcript:
+        """The record of a transcript. Raises Corrupt where it is damaged or lost: nobody knows then whether its user
+        withheld it, so nothing of it is handed out."""
+        found = episodes.transcript(self.tx, self.scope, transcript_id)
+        if found is None:
+            raise Corrupt("The record of a transcript is lost; run `picomem doctor`.", id=transcript_id)
+        return found
 
 
 def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:

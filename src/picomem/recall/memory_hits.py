@@ -128,4 +128,4 @@ def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
         state.damaged.append(str(error.data["id"]))
         return None
     turns = (episode.first_turn, episode.last_turn)
-    return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)
+    return SaidIn(citation(episode, transcript), transcript.path, turns)

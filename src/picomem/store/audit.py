@@ -10,6 +10,7 @@ from picomem.light_dataclass import asdict
 from picomem.records.ids import content_hash
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter
 from picomem.records.scope import Scope
+from picomem.store import row_counts
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
 from picomem.store.row_hash import by_name, is_whole
@@ -79,7 +80,7 @@ def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
 
 def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
     """Return how many changes there are of each decision."""
-    return dict(sql(tx).all("count_changes", user=scope.user))
+    return row_counts.by_name(sql(tx).all("count_changes", user=scope.user))
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:

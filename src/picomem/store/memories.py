@@ -314,10 +314,34 @@ def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged
         "tag_in_json": json.dumps(query.filter.tag, ensure_ascii=False),
     }
     pages = [_rows_of_page(tx, values, query, statements) for statements in lists]
+    if not query.archived:
+        damaged += _missing_in_list(tx, scope, now)
     rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
     behind = sum(page.behind for page in pages) + len(rows[query.limit :])
     rows = rows[: query.limit]
-    return ListedPage(_within(tx, scope, rows, damaged), _list_place(rows[-1]) if rows else None, behind)
+    read = _within(tx, scope, rows, damaged)
+    listed = read if query.archived else _true_now(read, now, damaged)
+    return ListedPage(listed, _list_place(rows[-1]) if rows else None, behind)
+
+
+def _missing_in_list(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
+    """Return the ids of the user's memories that are left out of the list because its index is damaged, and
+    placeholders of those that it lacks.
+
+    A damaged project, kind or tag in the index is not found: a page of one of them would read the rows of all others.
+    """
+    first = _values(_BEFORE_ALL)
+    entries, ended = sql(tx).one("count_listed", user=scope.user, now=now, limit=_MOST, **first) or (0, 0)
+    lost = abs(row_counts.memories_written(tx, scope).believed - entries)
+    hidden = _hidden(tx, "rows_of_ended_listed", scope, now) if ended else []
+    return [*hidden, *(f"memory {number} of those that the list lacks" for number in range(lost))]
+
+
+def _hidden(tx: Transaction, statement: str, scope: Scope, now: Micros) -> list[str]:
+    """Return the ids of memories that are not true now as an index has it, where the row says otherwise, is damaged, or
+    does not exist. The statement returns the id in the index before the row."""
+    rows = sql(tx).all(statement, user=scope.user, now=now, most=_MOST)
+    return [str(named) for named, *row in rows if not is_whole(tuple(row)) or _record(tuple(row)).current(now)]
 
 
 class _List(NamedTuple):
@@ -372,6 +396,44 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
     ]
 
 
+def missing_undecided(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
+    """Return the ids of the user's memories that may be undecided and look as if they had ended because their row is
+    damaged, and placeholders of those that an index lacks."""
+    counted = _count_entries_and_others(tx, scope, now)
+    rows = sql(tx).all("ended_undecided", user=scope.user, now=now) if counted.ended_undecided else []
+    return [*(str(row[0]) for row in rows if not is_whole(row)), *_missing_in_indexes(tx, scope, counted)]
+
+
+def missing_entries(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
+    """Return the ids of the user's memories that the index page leaves out because its index is damaged, and
+    placeholders of those that an index lacks."""
+    counted = _count_entries_and_others(tx, scope, now)
+    hidden = _hidden(tx, "rows_of_ended_entries", scope, now) if counted.ended_entries else []
+    return [*hidden, *_missing_in_indexes(tx, scope, counted)]
+
+
+class _EntriesAndOthers(NamedTuple):
+    """The user's current versions in two indexes: those that may stand in the index page, and those that may not, which
+    are undecided. Some of the former are undecided as well."""
+
+    entries: int
+    ended_entries: int
+    others: int
+    ended_undecided: int
+
+
+def _count_entries_and_others(tx: Transaction, scope: Scope, now: Micros) -> _EntriesAndOthers:
+    row = sql(tx).one("count_entries_and_others", user=scope.user, now=now, most=_MOST)
+    return _EntriesAndOthers._make(row or (0, 0, 0, 0))
+
+
+def _missing_in_indexes(tx: Transaction, scope: Scope, counted: _EntriesAndOthers) -> list[str]:
+    """Return placeholders of memories that neither of the two indexes has: each of the user's current versions is in
+    one of them."""
+    lost = abs(row_counts.memories_written(tx, scope).believed - counted.entries - counted.others)
+    return [f"memory {number} of those that an index lacks" for number in range(lost)]
+
+
 def believed(
     tx: Transaction, scope: Scope, now: Micros, ids: Collection[str], damaged: list[str] | None = None
 ) -> dict[str, Memory]:
@@ -414,15 +476,27 @@ def entries_by_id(
     ]
 
 
-def entries(tx: Transaction, scope: Scope, places: Iterable[EntryPlace], damaged: list[str]) -> list[Memory]:
+def entries(
+    tx: Transaction, scope: Scope, now: Micros, places: Sequence[EntryPlace], damaged: list[str]
+) -> list[Memory]:
     """Return the memories at these places, unordered. Damaged rows are left out and put on `damaged`, and so are
-    placeholders of rows that are lost."""
-    return _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
+    those that a damaged index misplaces, and placeholders of rows that are lost."""
+    read = _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
+    found = {(memory.id, memory.version) for memory in read}
+    damaged += sorted({place.id for place in places if (place.id, place.version) not in found}.difference(damaged))
+    return _true_now(read, now, damaged)
+
+
+def _true_now(listed: Sequence[Memory], now: Micros, damaged: list[str]) -> list[Memory]:
+    """Leave out what is not true now, although an index that is damaged says so, and put it on `damaged`."""
+    true = [memory for memory in listed if memory.current(now)]
+    damaged += [memory.id for memory in listed if not memory.current(now)]
+    return true
 
 
 def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many memories of each kind may stand in the index page."""
-    return dict(sql(tx).all("count_entries", **_reader(scope, now)))
+    return row_counts.by_name(sql(tx).all("count_entries", **_reader(scope, now)))
 
 
 def _reader(scope: Scope, now: Micros) -> dict[str, object]:
@@ -462,12 +536,12 @@ def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
 
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many memories of each kind the user believes now."""
-    return dict(sql(tx).all("count_memories", user=scope.user, now=now))
+    return row_counts.by_name(sql(tx).all("count_memories", user=scope.user, now=now))
 
 
 def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many of these wait to be confirmed."""
-    return dict(sql(tx).all("count_candidates", user=scope.user, now=now, most=_MOST))
+    return row_counts.by_name(sql(tx).all("count_candidates", user=scope.user, now=now, most=_MOST))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
@@ -502,10 +576,13 @@ def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
 def key_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> str:
     """The key of a memory's newest version; empty where there is no such memory.
 
-    The key of a damaged row is left out as well, and its id put on `damaged`; without such a list it raises Corrupt.
+    The key of a damaged row is left out as well, and its id put on `damaged`; without such a list it raises Corrupt. No
+    change outlives its memory, so one whose memory is not found shows that this is lost.
     """
     row = sql(tx).one("newest_version", user=scope.user, id=memory_id) if memory_id else None
     if row is None:
+        if memory_id and damaged is not None:
+            damaged.append(memory_id)
         return ""
     if damaged is None:
         return from_row(row).key

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from picomem.records.scope import Scope
-from picomem.store.connector import Transaction
+from picomem.store.connector import Row, Transaction
 from picomem.store.sql_access import sql
 
 
@@ -51,6 +52,11 @@ def memories(tx: Transaction, scope: Scope) -> ComparedCounts:
     return ComparedCounts(VersionCounts(there, believed), VersionCounts._make(counted))
 
 
+def memories_written(tx: Transaction, scope: Scope) -> VersionCounts:
+    """Return how many versions were counted as they were written; quick, whatever their number."""
+    return VersionCounts._make(sql(tx).one("written_memory_counts", user=scope.user) or (0, 0))
+
+
 def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:
     """Count versions that came, or, below 0, that went."""
     sql(tx).run("add_memories_to_holdings", user=scope.user, memories=versions, believed=believed)
@@ -59,6 +65,11 @@ def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) ->
 def set_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:
     """Store other numbers of versions, for a repair."""
     sql(tx).run("recount_memories", user=scope.user, memories=counts.versions, believed=counts.believed)
+
+
+def by_name(rows: Iterable[Row]) -> dict[str, int]:
+    """Return counts by their names, given as rows of both. A name that damage has made bytes stays recognisable."""
+    return {str(name): count for name, count in rows}
 
 
 def purge(tx: Transaction, scope: Scope) -> None:

@@ -150,12 +150,13 @@ SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.ro
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
 ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
 
--- From a place on, which the index of times finds at once, however far back it is. CROSS JOIN keeps that order.
+-- From a place on, which the index of times finds at once, however far back it is. The join keeps that order, and shows
+-- an episode whose transcript is lost, so that the reader is told.
 -- name: timeline
 SELECT {episode_columns} FROM episodes AS e
-    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
-  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
+    LEFT JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (t.id IS NULL OR {of_project} AND (:agent = '' OR t.agent = :agent)
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny') AND e.started_at >= :since
   AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
@@ -172,9 +173,9 @@ ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :li
 -- Of some transcripts nobody knows when they took place; they come last.
 -- name: timeline_undated
 SELECT {episode_columns} FROM episodes AS e
-    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
-  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at IS NULL
+    LEFT JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (t.id IS NULL OR {of_project} AND (:agent = '' OR t.agent = :agent)
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny') AND e.started_at IS NULL
   AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id)
 ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
@@ -220,6 +221,9 @@ SELECT count(*), count(*) FILTER (WHERE known_to IS NULL),
     coalesce((SELECT h.memories FROM holdings AS h WHERE h.user_id = :user), 0),
     coalesce((SELECT h.believed FROM holdings AS h WHERE h.user_id = :user), 0)
 FROM memories AS m WHERE m.user_id = :user
+
+-- name: written_memory_counts
+SELECT coalesce(memories, 0), coalesce(believed, 0) FROM holdings WHERE user_id = :user
 
 -- name: recount_memories
 INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)

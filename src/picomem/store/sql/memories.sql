@@ -63,29 +63,33 @@ WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
 -- name: current_memories
 SELECT {memory_columns} FROM memories
--- What began, or had ended, by the moment at which it was learned has done so, even if the clock was set back since.
-WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
-  AND (valid_from <= :now OR valid_from <= known_from)
-  AND (expires_at IS NULL OR expires_at > :now)
+WHERE user_id = :user AND known_to IS NULL AND {true_now}
 ORDER BY id, version
+
+-- part: true_now
+-- What began, or had ended, by the moment at which it was learned has done so, even if the clock was set back since.
+(valid_to IS NULL OR (valid_to > :now AND valid_to > known_from)) AND (valid_from <= :now OR valid_from <= known_from)
+  AND (expires_at IS NULL OR expires_at > :now)
 
 -- part: believed_now
 -- Of a scope.
-user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
-  AND (valid_from <= :now OR valid_from <= known_from)
-  AND (expires_at IS NULL OR expires_at > :now) AND {of_scope}
+user_id = :user AND known_to IS NULL AND {true_now} AND {of_scope}
 
 -- part: of_scope
 (:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project) OR project IN (SELECT value FROM json_each(:former_projects)))
   AND (:session = '' OR session IN ('', :session))
 
 -- part: wanted_behind
--- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
--- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
+-- Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
 (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project) OR project IN (SELECT value FROM json_each(:former_projects)))
   AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
-  AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
+  AND {behind}
+
+-- part: behind
+-- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
+-- which rise.
+(pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
 ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
 
@@ -114,6 +118,23 @@ SELECT {memory_columns} FROM memories WHERE {listed_memories}
 -- name: count_listed_memories
 -- Its limit keeps the order, and with it the index.
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
+
+-- part: row_of_ended
+-- Nulls where the table has none.
+LEFT JOIN memories ON user_id = :user AND id = ended_id AND version = ended_version
+
+-- name: rows_of_ended_listed
+-- What is not true now as the index memories_listed has it, with the rows of the table.
+SELECT ended_id, {memory_columns} FROM (
+    SELECT id AS ended_id, version AS ended_version FROM memories
+    WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now})
+    ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :most) AS ended
+{row_of_ended}
+
+-- name: count_listed
+-- What is in the list from its beginning on, and what of it is not true now.
+SELECT count(*), count(*) FILTER (WHERE NOT is_true) FROM (
+    SELECT {true_now} AS is_true FROM memories WHERE user_id = :user AND known_to IS NULL AND {behind}) AS listed
 
 -- name: listed_archived
 SELECT {memory_columns} FROM memories AS m WHERE {listed_archived}
@@ -151,6 +172,25 @@ SELECT id, known_from, source, change_id FROM memories
 WHERE {believed_now} AND {undecided} AND (source = 'captured' OR origin IN ('tool', 'web', 'other'))
 ORDER BY known_from DESC, id
 
+-- name: ended_undecided
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {undecided}
+ORDER BY known_from DESC, id
+
+-- name: count_entries_and_others
+-- Of all current versions, and how many of them are not true now, from the indexes memories_entries and
+-- memories_undecided, to which the orders lead. No section of the index page takes what has another importance.
+SELECT entries, ended_entries, others, ended_undecided FROM (
+    SELECT count(*) FILTER (WHERE is_placed) AS entries, count(*) FILTER (WHERE NOT is_true) AS ended_entries FROM (
+        SELECT importance BETWEEN 0 AND 1 AS is_placed, {true_now} AS is_true
+        FROM memories WHERE user_id = :user AND known_to IS NULL AND {entry}
+        ORDER BY kind, pinned DESC, importance DESC LIMIT :most) AS e) AS counted_entries
+CROSS JOIN (
+    SELECT count(*) FILTER (WHERE NOT is_entry) AS others, count(*) FILTER (WHERE NOT is_true) AS ended_undecided FROM (
+        SELECT {entry} AS is_entry, {true_now} AS is_true
+        FROM memories WHERE user_id = :user AND known_to IS NULL AND {undecided}
+        ORDER BY known_from DESC, id LIMIT :most) AS u) AS counted_others
+
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
 source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
@@ -165,6 +205,14 @@ SELECT {entry_place} FROM memories
 WHERE {believed_now} AND {entry} AND kind = :kind AND importance >= :least AND importance < :below
   AND NOT (id IN (SELECT value FROM json_each(:but)))
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
+
+-- name: rows_of_ended_entries
+-- What is not true now as the index memories_entries has it, with the rows of the table.
+SELECT ended_id, {memory_columns} FROM (
+    SELECT id AS ended_id, version AS ended_version FROM memories
+    WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {entry}
+    ORDER BY kind, pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :most) AS ended
+{row_of_ended}
 
 -- name: entries_by_id
 SELECT kind, importance, {entry_place} FROM {memories_of_ids} AND {entry}

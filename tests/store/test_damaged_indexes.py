@@ -1,0 +1,108 @@
+"""R10 for indexes: whatever bit of one of them flips, no list leaves anything out without a word.
+
+A row has a hash, and its entry in an index has none. Each case copies a store, flips a bit of one index, and runs the
+verbs that read it. All that they answer is as before, or they warn of damage, or they raise one of our errors.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.amounts import amount
+from tests.memory.test_doubts import LIKELY, _say
+
+from picomem.engine.engine import Engine
+from picomem.errors import PicomemError
+from picomem.operations.lookup import IndexResult
+from picomem.operations.table import operation
+
+pytestmark = [pytest.mark.reliability("R10"), pytest.mark.sqlite_file("flips bits of the file")]
+
+FLIPS = amount(60, 3_000)  # of each index
+# The indexes from which each verb takes what it lists.
+READS = {
+    "memories_listed": ("memories",),
+    "memories_undecided": ("review", "index"),
+    "memories_entries": ("review", "index"),
+    "sqlite_autoindex_memories_1": ("review", "changes"),
+    "sqlite_autoindex_transcripts_1": ("timeline", "recall"),
+}
+FIELDS = {"review": {"untrusted": True}, "recall": {"query": LIKELY[0]}}
+LISTS = {"review": "waiting", "timeline": "episodes", "recall": "hits"}
+
+
+def _fill(engine: Engine, folder: Path) -> None:
+    for number, (key, said) in enumerate(
+        {
+            "harbour": "The amber harbour keeps its ledgers in a dry cellar",
+            "lighthouse": "A bronze lighthouse warns the herring fleet at dusk",
+            "orchard": "Walnut orchards prefer quiet tractors and long winters",
+            "granary": "Ilse keeps the keys of the granary",
+        }.items()
+    ):
+        engine.remember(said, key=key, importance=0.2 * number + 0.1, kind="decision" if number % 2 else "fact")
+    engine.remember("The ferry sails at seven", key="ferry", origin="web")
+    engine.remember("The quay closes on Mondays", key="quay", origin="tool")
+    engine.remember("The crane is on loan", key="crane", expires="2026-05-02")
+    engine.remember("Ilse will move to Ghent", key="move", since="2030-01-02")
+    talks = folder / "talks"
+    talks.mkdir()
+    _say(engine, talks, *LIKELY)
+
+
+def _answer(engine: Engine, verb: str) -> tuple[object, bool]:
+    """What a verb answers, in no order, and whether it says that something is damaged."""
+    called = operation(verb)
+    result = called.call(engine, called.request(**FIELDS.get(verb, {})))
+    if isinstance(result, IndexResult):
+        return sorted(result.page.splitlines()), "damaged" in result.page
+    listed = getattr(result, LISTS.get(verb, verb))
+    return sorted(map(repr, listed)), bool(result.warnings)
+
+
+def _pages(path: Path, index: str) -> list[int]:
+    """Where each byte of an index is, without the empty ones: it has one page."""
+    with closing(sqlite3.connect(path)) as connection:
+        ((size,),) = connection.execute("PRAGMA page_size").fetchall()
+        ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchall()
+    data = path.read_bytes()
+    return [place for place in range((root - 1) * size, root * size) if data[place]]
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.timeout(100 + FLIPS)
+@pytest.mark.parametrize("index", READS)
+def test_a_list_whose_index_is_damaged_leaves_nothing_out_silently(index, tmp_path, open_engine, clock):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole)
+    _fill(engine, tmp_path)
+    engine.close()
+    start = clock.now
+    engine = open_engine(whole)
+    expected = {verb: _answer(engine, verb)[0] for verb in READS[index]}
+    engine.close()
+    rng, data, places, silent = random.Random(index), whole.read_bytes(), _pages(whole, index), []
+    for _ in range(FLIPS):
+        place, bit, clock.now = rng.choice(places), rng.randrange(8), start
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << bit
+        for old in tmp_path.glob("case.db*"):
+            old.unlink()
+        case.write_bytes(damaged)
+        try:
+            engine = open_engine(case)
+        except PicomemError:
+            continue
+        for verb, before in expected.items():
+            try:
+                answer, told = _answer(engine, verb)
+            except PicomemError:
+                continue
+            if answer != before and not told:
+                silent.append(f"{verb}: bit {bit} of byte {place} of {index}")
+        engine.close()
+    assert silent == []
