@@ -538,6 +538,11 @@ def inner(record: Record, name: str) -> Record:
     return value if isinstance(value, dict) else {}
 
 
+def objects(value: object) -> list[Record]:
+    """The objects in a list; none where it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def moment(value: object, zone: tzinfo | None = UTC) -> Micros | None:
     """A host's time: ISO 8601 (in `zone` where it says none; None is the machine's), or seconds, milliseconds or
     microseconds since 1970.

@@ -27,10 +27,8 @@ relies on:
 - A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
   parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
   its own conversation.
-- The agent retells what a sub-agent reports, and what a command in the background printed, so its words then have the
-  origin of what that one had read. Records name it by `agentId`, `backgroundTaskId`, a task's id, or its file. Of a
-  command the call tells, and of a sub-agent its own file. In doubt, as without that file or with one that is not
-  whole, it is a tool's. (Old versions wrote the sub-agent's records into the session's own file.)
+- The agent retells what a sub-agent reports, and what a command in the background printed: see task_reports.py. (Old
+  versions wrote the sub-agent's records into the session's own file.)
 
 Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
 over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
@@ -46,8 +44,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of, command_of
-from picomem.ingest.external_reads import outside_of_call, quoted_in_record
+from picomem.ingest.actions import actions_of
+from picomem.ingest.external_reads import quoted_in_record
 from picomem.ingest.format import (
     TOO_LONG,
     CallResult,
@@ -59,14 +57,16 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    objects,
     of_a_program,
     record_in,
     short,
     texts,
 )
 from picomem.ingest.reader import Line, records
-from picomem.ingest.source import SourceState, current_file, look_at
+from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
+from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
@@ -111,15 +111,7 @@ _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
-_SUB_AGENT_TOOLS = ("Task", "Agent")  # their result is a sub-agent's report
-_TASK_TOOLS = ("TaskOutput", "BashOutput")  # they read what a command in the background printed
-_REJECTED = "User rejected tool use"
-_MOST_NOTED = 32  # calls that wait for a report, and tasks in the background
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
-_TEAMMATE = "<teammate-message"
-_ID = r"[\w-]{1,80}"
-_NOTIFIED_TASK = re.compile(rb"<task-id>(?:\s|\\n)*([\w-]{1,80})")
-_FILE_OF_TASK = re.compile(rf"\btasks/({_ID})\.output\b|\bagent-({_ID})\.jsonl\b")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*\Z")  # "(Recommended)" behind an option
 _MOST_PARTS = 40  # of an answer, between commas
 
@@ -178,7 +170,7 @@ class ClaudeCode(LineFormat):
             _describe(state, record)
             turns = _said(state, line, record)
             if kind != "assistant":
-                _hear_tasks(state, record, line.data or b"")
+                hear_tasks(state, record, line.data or b"", _outside_of_file)
             person = bool(turns) and turns[0].role == "user"
             aside = bool(record.get("isSidechain"))
             if aside and not record.get("agentId"):
@@ -186,7 +178,7 @@ class ClaudeCode(LineFormat):
             return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
         if kind == "queue-operation":
             turns = _queued(state, line, record)
-            _hear_tasks(state, record, line.data or b"")
+            hear_tasks(state, record, line.data or b"", _outside_of_file)
             return turns
         if isinstance(kind, str) and kind in _TITLES:
             _entitle(state, record, *_TITLES[kind])
@@ -215,7 +207,7 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        return "" if state.awaits_result_in(data) or _tells_of_task(state, data) else "tool"
+        return "" if state.awaits_result_in(data) or tells_of_task(state, data) else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -279,7 +271,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
             actions=actions,
         )
     for call in _calls(message.get("content")):
-        _hear_call(state, call, line.data or b"")
+        hear_call(state, call, line.data or b"", _outside_of_file)
         state.await_result(call.get("id"), inner(call, "input"), line)
     return turns
 
@@ -293,104 +285,15 @@ def _actions(state: State, content: object) -> tuple[str, ...]:
 
 
 def _calls(content: object) -> list[Record]:
-    return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
+    return [block for block in objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
 
 
-def _hear_call(state: State, call: Record, data: bytes) -> None:
-    """Hear what a call reads from outside. What a call of a sub-agent was made from, and what a command reads, is noted
-    too: they may go on in the background."""
-    name, given, id_ = short(call.get("name")), inner(call, "input"), short(call.get("id"))
-    if name in _SUB_AGENT_TOOLS:
-        state.marks.pop("sidechain", None)
-        if len(_noted(state, "reports")) >= _MOST_NOTED:
-            state.hear(Origin.TOOL)
-        _note(state, "reports", id_, state.agents_origin())
-        return
-    origin = outside_of_call(name, given)
-    state.hear(origin)
-    if command_of(given) and origin is not None:
-        _note(state, "tasks", id_, origin)
-    if name in _TASK_TOOLS:  # the result says whether it is a sub-agent's
-        state.hear(_noted(state, "tasks").get(short(given.get("bash_id") or given.get("task_id"))))
-    if b".output" in data or b"agent-" in data:  # a call may hold the text of a whole file
-        for match in _FILE_OF_TASK.finditer(json.dumps(given)):
-            state.hear(_outside_of_task(state, match[1] or match[2]))
-
-
-def _note(state: State, mark: str, name: str, origin: Origin) -> None:
-    if re.fullmatch(r"[^\s=]+", name):
-        noted = {**_noted(state, mark), name: origin}
-        state.marks[mark] = " ".join(f"{name}={value.value}" for name, value in list(noted.items())[-_MOST_NOTED:])
-
-
-def _noted(state: State, mark: str) -> dict[str, Origin]:
-    """The origins that were noted: of `reports`, by the calls that wait for one, that of the call; of `tasks`, by calls
-    of commands and by what works in the background, that of what it read or was made from."""
-    entries = (entry.split("=") for entry in state.marks.get(mark, "").split())
-    return {name: Origin(origin) for name, origin in entries}
-
-
-def _tells_of_task(state: State, data: bytes) -> bool:
-    """Return whether the line of a tool's result may hold a report, or tell of what works in the background."""
-    if b'"backgroundTaskId"' in data or b'"task_type"' in data:
-        return True
-    if b'"agentId"' in data and "sub-agent" not in state.marks:
-        return True
-    return any(f'"{call}"'.encode() in data for call in _noted(state, "reports"))
-
-
-def _hear_tasks(state: State, record: Record, data: bytes) -> None:
-    """Hear what those had read who report in a record of the program's, or in a tool's result."""
-    told, content = inner(record, "toolUseResult"), inner(record, "message").get("content")
-    calls = [short(block.get("tool_use_id")) for block in _objects(content) if block.get("type") == "tool_result"]
-    waiting, tasks = _noted(state, "reports"), _noted(state, "tasks")
-    made_from = worst([Origin.AGENT, *(waiting.get(call, tasks.get(call, Origin.AGENT)) for call in calls)])
-    _note(state, "tasks", short(told.get("backgroundTaskId")), made_from)
-    agent, task = short(told.get("agentId")), inner(told, "task")
-    reports = [call for call in calls if call in waiting]
-    if told.get("isAsync") is True or told.get("status") == "async_launched":
-        _note(state, "tasks", agent, made_from)
-    elif agent or (reports and record.get("toolUseResult") != _REJECTED):
-        state.hear(worst((made_from, _outside_of_task(state, agent))))
-        state.hear(Origin.TOOL if len(calls) > 1 else None)
-    if reports:
-        left = {call: origin for call, origin in waiting.items() if call not in reports}
-        state.marks["reports"] = " ".join(f"{call}={origin.value}" for call, origin in left.items())
-    if task:
-        is_command = task.get("task_type") == "local_bash"
-        name = short(task.get("task_id"))
-        state.hear(tasks.get(name) if is_command else _outside_of_task(state, name))
-    for match in _NOTIFIED_TASK.finditer(data):
-        state.hear(_outside_of_task(state, match[1].decode()))
-    if _TEAMMATE.encode() in data or b'"teammate_mailbox"' in data:
-        state.hear(Origin.TOOL)
-
-
-def _outside_of_task(state: State, task: str) -> Origin:
-    """The least trusted origin of what a sub-agent, or a command in the background, read or was made from."""
-    noted = _noted(state, "tasks").get(task)
-    path = _file_of_sub_agent(state, task)
-    if path is not None:
-        return worst((_outside_of_file(path, look_at(path)), noted or Origin.AGENT))
-    if noted is not None:
-        return noted
-    return Origin.AGENT if not task and "sidechain" in state.marks else Origin.TOOL
-
-
-def _file_of_sub_agent(state: State, agent: str) -> Path | None:
-    """The file of a sub-agent, in the folder of the session, or of the one from which the session was forked."""
-    if state.path is None or not re.fullmatch(_ID, agent):
-        return None
-    name, folder = f"agent-{agent}.jsonl", state.path.parent
-    session = state.path.name.partition(".jsonl")[0]
-    for path in (folder / session / "subagents" / name, folder / name):
-        if (path := current_file(path)).is_file():
-            return path
-    return next(folder.glob(f"*/subagents/**/{name}*"), None)
+def _outside_of_file(path: Path) -> Origin:
+    return _outside_of_look(path, look_at(path))
 
 
 @lru_cache(64)
-def _outside_of_file(path: Path, _look: SourceState) -> Origin:
+def _outside_of_look(path: Path, _look: SourceState) -> Origin:
     """The least trusted origin of what a sub-agent read; that of a tool where its file is not whole, which ends with
     what the sub-agent said. What its own sub-agents report is in doubt, so a loop of files ends here."""
     reading = FORMAT.start(path)
@@ -511,8 +414,8 @@ def _asked(state: State, content: object) -> Iterator[str]:
             continue
         pending = [*state.marks.get("pending", "").split(), short(block.get("id"))]
         state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
-        for question in _objects(inner(block, "input").get("questions")):
-            options = [option.get("label") for option in _objects(question.get("options"))]
+        for question in objects(inner(block, "input").get("questions")):
+            options = [option.get("label") for option in objects(question.get("options"))]
             labels = [label for label in options if isinstance(label, str)]
             for label in labels:
                 state.seen.add(_option_key(label))
@@ -521,13 +424,9 @@ def _asked(state: State, content: object) -> Iterator[str]:
             yield "\n".join(line for line in lines if isinstance(line, str))
 
 
-def _objects(value: object) -> list[Record]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _result(state: State, content: object) -> Record | None:
     """The result in a message, where it is that of a call that only the person can answer."""
-    for block in _objects(content):
+    for block in objects(content):
         call = block.get("tool_use_id")
         pending = state.marks.get("pending", "").split()
         if block.get("type") == "tool_result" and isinstance(call, str) and call in pending:
@@ -537,7 +436,7 @@ def _result(state: State, content: object) -> Record | None:
 
 
 def _results(content: object) -> Iterator[CallResult]:
-    for block in _objects(content):
+    for block in objects(content):
         if block.get("type") == "tool_result":
             yield CallResult(block.get("tool_use_id"), texts(block.get("content"))[0], block.get("is_error") is True)
 
@@ -592,7 +491,7 @@ def _parts(answer: str) -> list[str]:
 
 def _headers(told: Record) -> dict[str, str]:
     """Of each question of a form its header."""
-    questions = [(question.get("question"), question.get("header")) for question in _objects(told.get("questions"))]
+    questions = [(question.get("question"), question.get("header")) for question in objects(told.get("questions"))]
     return {str(question): header for question, header in questions if isinstance(header, str) and header}
 
 
@@ -632,13 +531,13 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
     doubt = doubted(record, message, except_for=except_for)
     if "sub-agent" in state.marks:
         return worst((Origin.AGENT, doubt or Origin.AGENT))
-    if text.lstrip().startswith(_TEAMMATE):
+    if text.lstrip().startswith(TEAMMATE):
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
     if record.get("type") == "user" and message.get("role", "user") != "user":
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
-    if not except_for and any(block.get("type") == "tool_result" for block in _objects(message.get("content"))):
+    if not except_for and any(block.get("type") == "tool_result" for block in objects(message.get("content"))):
         return Origin.TOOL
     if not _OF_A_PERSON.match(str(record.get("entrypoint") or "")):
         return of_a_program(text)
