@@ -188,10 +188,10 @@ class RecallState:
     def transcript(self, transcript_id: str) -> Transcript:
         """The record of a transcript. Raises Corrupt where it is damaged or lost: nobody knows then whether its user
         withheld it, so nothing of it is handed out."""
-        found = episodes.transcript(self.tx, self.scope, transcript_id)
-        if found is None:
+        record = episodes.transcript(self.tx, self.scope, transcript_id)
+        if record is None:
             raise Corrupt("The record of a transcript is lost; run `picomem doctor`.", id=transcript_id)
-        return found
+        return record
 
 
 def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:

@@ -338,10 +338,11 @@ def _missing_in_list(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
 
 
 def _hidden(tx: Transaction, statement: str, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of memories that are not true now as an index has it, where the row says otherwise, is damaged, or
-    does not exist. The statement returns the id in the index before the row."""
+    """Return the ids of memories that are not true now as an index has it, where the row says otherwise or is damaged,
+    and placeholders of those that have no row."""
     rows = sql(tx).all(statement, user=scope.user, now=now, most=_MOST)
-    return [str(named) for named, *row in rows if not is_whole(tuple(row)) or _record(tuple(row)).current(now)]
+    hidden = [row for row in rows if not is_whole(row) or _record(row).current(now)]
+    return [str(row[0] or f"memory {number} without a row") for number, row in enumerate(hidden)]
 
 
 class _List(NamedTuple):
@@ -482,8 +483,10 @@ def entries(
     """Return the memories at these places, unordered. Damaged rows are left out and put on `damaged`, and so are
     those that a damaged index misplaces, and placeholders of rows that are lost."""
     read = _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
-    found = {(memory.id, memory.version) for memory in read}
-    damaged += sorted({place.id for place in places if (place.id, place.version) not in found}.difference(damaged))
+    versions_read = {(memory.id, memory.version) for memory in read}
+    damaged += sorted(
+        {place.id for place in places if (place.id, place.version) not in versions_read}.difference(damaged)
+    )
     return _true_now(read, now, damaged)
 
 

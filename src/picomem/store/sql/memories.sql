@@ -121,13 +121,13 @@ SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
 
 -- part: row_of_ended
 -- Nulls where the table has none.
-LEFT JOIN memories ON user_id = :user AND id = ended_id AND version = ended_version
+LEFT JOIN memories AS m ON m.user_id = :user AND m.id = ended_id AND m.version = ended_version
 
 -- name: rows_of_ended_listed
 -- What is not true now as the index memories_listed has it, with the rows of the table.
-SELECT ended_id, {memory_columns} FROM (
-    SELECT id AS ended_id, version AS ended_version FROM memories
-    WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now})
+SELECT {memory_columns} FROM (
+    SELECT id AS ended_id, version AS ended_version FROM memories AS listed
+    WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now})
     ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :most) AS ended
 {row_of_ended}
 
@@ -183,13 +183,13 @@ ORDER BY known_from DESC, id
 SELECT entries, ended_entries, others, ended_undecided FROM (
     SELECT count(*) FILTER (WHERE is_placed) AS entries, count(*) FILTER (WHERE NOT is_true) AS ended_entries FROM (
         SELECT importance BETWEEN 0 AND 1 AS is_placed, {true_now} AS is_true
-        FROM memories WHERE user_id = :user AND known_to IS NULL AND {entry}
-        ORDER BY kind, pinned DESC, importance DESC LIMIT :most) AS e) AS counted_entries
+        FROM memories AS e WHERE e.user_id = :user AND known_to IS NULL AND {entry}
+        ORDER BY kind, pinned DESC, importance DESC LIMIT :most) AS current_entries) AS counted_entries
 CROSS JOIN (
     SELECT count(*) FILTER (WHERE NOT is_entry) AS others, count(*) FILTER (WHERE NOT is_true) AS ended_undecided FROM (
         SELECT {entry} AS is_entry, {true_now} AS is_true
-        FROM memories WHERE user_id = :user AND known_to IS NULL AND {undecided}
-        ORDER BY known_from DESC, id LIMIT :most) AS u) AS counted_others
+        FROM memories AS u WHERE u.user_id = :user AND known_to IS NULL AND {undecided}
+        ORDER BY known_from DESC, id LIMIT :most) AS current_undecided) AS counted_others
 
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
@@ -208,9 +208,9 @@ ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, i
 
 -- name: rows_of_ended_entries
 -- What is not true now as the index memories_entries has it, with the rows of the table.
-SELECT ended_id, {memory_columns} FROM (
-    SELECT id AS ended_id, version AS ended_version FROM memories
-    WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {entry}
+SELECT {memory_columns} FROM (
+    SELECT id AS ended_id, version AS ended_version FROM memories AS listed
+    WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {entry}
     ORDER BY kind, pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :most) AS ended
 {row_of_ended}
 
