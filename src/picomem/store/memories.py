@@ -330,19 +330,16 @@ def _missing_in_list(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
 
     A damaged project, kind or tag in the index is not found: a page of one of them would read the rows of all others.
     """
-    first = _values(_BEFORE_ALL)
-    entries, ended = sql(tx).one("count_listed", user=scope.user, now=now, limit=_MOST, **first) or (0, 0)
+    start = {"pinned": 1, "importance": _BEFORE_ALL.importance, "known_from": _BEFORE_ALL.known_from}
+    entries, ended = sql(tx).one("count_listed", user=scope.user, now=now, **start) or (0, 0)
     lost = abs(row_counts.memories_written(tx, scope).believed - entries)
-    hidden = _hidden(tx, "rows_of_ended_listed", scope, now) if ended else []
+    hidden = _hidden(tx, "hidden_in_list", scope, now) if ended else []
     return [*hidden, *(f"memory {number} of those that the list lacks" for number in range(lost))]
 
 
 def _hidden(tx: Transaction, statement: str, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of memories that are not true now as an index has it, where the row says otherwise or is damaged,
-    and placeholders of those that have no row."""
-    rows = sql(tx).all(statement, user=scope.user, now=now, most=_MOST)
-    hidden = [row for row in rows if not is_whole(row) or _record(row).current(now)]
-    return [str(row[0] or f"memory {number} without a row") for number, row in enumerate(hidden)]
+    """Return the ids, as an index has them, of memories that are true now and look there as if they were not."""
+    return [str(id_) for (id_,) in sql(tx).all(statement, user=scope.user, now=now, most=_MOST)]
 
 
 class _List(NamedTuple):
@@ -400,20 +397,20 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
 def missing_undecided(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
     """Return the ids of the user's memories that may be undecided and look as if they had ended because their row is
     damaged, and placeholders of those that an index lacks."""
-    counted = _count_entries_and_others(tx, scope, now)
-    rows = sql(tx).all("ended_undecided", user=scope.user, now=now) if counted.ended_undecided else []
-    return [*(str(row[0]) for row in rows if not is_whole(row)), *_missing_in_indexes(tx, scope, counted)]
+    counts = _count_in_indexes(tx, scope, now)
+    rows = sql(tx).all("ended_undecided", user=scope.user, now=now) if counts.ended_undecided else []
+    return [*(str(row[0]) for row in rows if not is_whole(row)), *_missing_in_indexes(tx, scope, counts)]
 
 
 def missing_entries(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
     """Return the ids of the user's memories that the index page leaves out because its index is damaged, and
     placeholders of those that an index lacks."""
-    counted = _count_entries_and_others(tx, scope, now)
-    hidden = _hidden(tx, "rows_of_ended_entries", scope, now) if counted.ended_entries else []
-    return [*hidden, *_missing_in_indexes(tx, scope, counted)]
+    counts = _count_in_indexes(tx, scope, now)
+    hidden = _hidden(tx, "hidden_entries", scope, now) if counts.ended_entries else []
+    return [*hidden, *_missing_in_indexes(tx, scope, counts)]
 
 
-class _EntriesAndOthers(NamedTuple):
+class _CountsInIndexes(NamedTuple):
     """The user's current versions in two indexes: those that may stand in the index page, and those that may not, which
     are undecided. Some of the former are undecided as well."""
 
@@ -423,15 +420,16 @@ class _EntriesAndOthers(NamedTuple):
     ended_undecided: int
 
 
-def _count_entries_and_others(tx: Transaction, scope: Scope, now: Micros) -> _EntriesAndOthers:
-    row = sql(tx).one("count_entries_and_others", user=scope.user, now=now, most=_MOST)
-    return _EntriesAndOthers._make(row or (0, 0, 0, 0))
+def _count_in_indexes(tx: Transaction, scope: Scope, now: Micros) -> _CountsInIndexes:
+    entries = sql(tx).one("count_entries", user=scope.user, now=now) or (0, 0)
+    undecided = sql(tx).one("count_undecided", user=scope.user, now=now, end=2**63 - 1) or (0, 0)
+    return _CountsInIndexes(*entries, *undecided)
 
 
-def _missing_in_indexes(tx: Transaction, scope: Scope, counted: _EntriesAndOthers) -> list[str]:
+def _missing_in_indexes(tx: Transaction, scope: Scope, counts: _CountsInIndexes) -> list[str]:
     """Return placeholders of memories that neither of the two indexes has: each of the user's current versions is in
     one of them."""
-    lost = abs(row_counts.memories_written(tx, scope).believed - counted.entries - counted.others)
+    lost = abs(row_counts.memories_written(tx, scope).believed - counts.entries - counts.others)
     return [f"memory {number} of those that an index lacks" for number in range(lost)]
 
 
@@ -499,7 +497,7 @@ def _true_now(listed: Sequence[Memory], now: Micros, damaged: list[str]) -> list
 
 def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many memories of each kind may stand in the index page."""
-    return row_counts.by_name(sql(tx).all("count_entries", **_reader(scope, now)))
+    return row_counts.by_name(sql(tx).all("count_entries_by_kind", **_reader(scope, now)))
 
 
 def _reader(scope: Scope, now: Micros) -> dict[str, object]:

@@ -80,16 +80,12 @@ user_id = :user AND known_to IS NULL AND {true_now} AND {of_scope}
   AND (:session = '' OR session IN ('', :session))
 
 -- part: wanted_behind
--- Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
+-- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
+-- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
 (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project) OR project IN (SELECT value FROM json_each(:former_projects)))
   AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
-  AND {behind}
-
--- part: behind
--- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
--- which rise.
-(pinned, importance, known_from) <= (:pinned, :importance, :known_from)
+  AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
 ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
 
@@ -119,22 +115,23 @@ SELECT {memory_columns} FROM memories WHERE {listed_memories}
 -- Its limit keeps the order, and with it the index.
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
 
--- part: row_of_ended
--- Nulls where the table has none.
+-- part: rows_of_ended
+-- Those of which the table says otherwise, or has no row.
 LEFT JOIN memories AS m ON m.user_id = :user AND m.id = ended_id AND m.version = ended_version
+WHERE m.id IS NULL OR ({true_now})
 
--- name: rows_of_ended_listed
--- What is not true now as the index memories_listed has it, with the rows of the table.
-SELECT {memory_columns} FROM (
+-- name: hidden_in_list
+-- What is not true now as the index memories_listed alone has it.
+SELECT ended_id FROM (
     SELECT id AS ended_id, version AS ended_version FROM memories AS listed
     WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now})
     ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :most) AS ended
-{row_of_ended}
+{rows_of_ended}
 
 -- name: count_listed
--- What is in the list from its beginning on, and what of it is not true now.
-SELECT count(*), count(*) FILTER (WHERE NOT is_true) FROM (
-    SELECT {true_now} AS is_true FROM memories WHERE user_id = :user AND known_to IS NULL AND {behind}) AS listed
+-- What is in the list, and what of it is not true now. The range leads to the index memories_listed.
+SELECT count(*), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND (pinned, importance, known_from) < (:pinned, :importance, :known_from)
 
 -- name: listed_archived
 SELECT {memory_columns} FROM memories AS m WHERE {listed_archived}
@@ -177,19 +174,17 @@ SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {undecided}
 ORDER BY known_from DESC, id
 
--- name: count_entries_and_others
--- Of all current versions, and how many of them are not true now, from the indexes memories_entries and
--- memories_undecided, to which the orders lead. No section of the index page takes what has another importance.
-SELECT entries, ended_entries, others, ended_undecided FROM (
-    SELECT count(*) FILTER (WHERE is_placed) AS entries, count(*) FILTER (WHERE NOT is_true) AS ended_entries FROM (
-        SELECT importance BETWEEN 0 AND 1 AS is_placed, {true_now} AS is_true
-        FROM memories AS e WHERE e.user_id = :user AND known_to IS NULL AND {entry}
-        ORDER BY kind, pinned DESC, importance DESC LIMIT :most) AS current_entries) AS counted_entries
-CROSS JOIN (
-    SELECT count(*) FILTER (WHERE NOT is_entry) AS others, count(*) FILTER (WHERE NOT is_true) AS ended_undecided FROM (
-        SELECT {entry} AS is_entry, {true_now} AS is_true
-        FROM memories AS u WHERE u.user_id = :user AND known_to IS NULL AND {undecided}
-        ORDER BY known_from DESC, id LIMIT :most) AS current_undecided) AS counted_others
+-- name: count_entries
+-- What may stand in the index page, and what of it is not true now. The condition on the kind leads to the index
+-- memories_entries. No section of the page takes what has another importance.
+SELECT count(*), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND {entry} AND kind > '' AND importance BETWEEN 0 AND 1
+
+-- name: count_undecided
+-- What may not stand in the index page, and what is undecided and not true now. The condition on the time, which all
+-- fulfil, leads to the index memories_undecided.
+SELECT count(*) FILTER (WHERE NOT ({entry})), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND {undecided} AND known_from < :end
 
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
@@ -206,18 +201,18 @@ WHERE {believed_now} AND {entry} AND kind = :kind AND importance >= :least AND i
   AND NOT (id IN (SELECT value FROM json_each(:but)))
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
 
--- name: rows_of_ended_entries
--- What is not true now as the index memories_entries has it, with the rows of the table.
-SELECT {memory_columns} FROM (
+-- name: hidden_entries
+-- What is not true now as the index memories_entries alone has it.
+SELECT ended_id FROM (
     SELECT id AS ended_id, version AS ended_version FROM memories AS listed
     WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {entry}
     ORDER BY kind, pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :most) AS ended
-{row_of_ended}
+{rows_of_ended}
 
 -- name: entries_by_id
 SELECT kind, importance, {entry_place} FROM {memories_of_ids} AND {entry}
 
--- name: count_entries
+-- name: count_entries_by_kind
 SELECT kind, count(*) FROM memories WHERE {believed_now} AND {entry} GROUP BY kind ORDER BY kind
 
 -- name: newest_keys
