@@ -5,7 +5,8 @@ Some have an answer there, most have none. Each is given to what the hook runs, 
 
 - useful      of the prompts with an answer: those that get an entry which helps
 - useless     of the prompts without one: those that get anything at all. A near miss asks for what was talked of, in
-              a detail that was not; it is counted, and shown by itself too, for it is the hard case
+              a detail that was not; it is counted, and shown by itself too, for it is the hard case, as orders are that
+              need something remembered and do not say so
 - tokens      spent on a prompt, on average over all of them
 
 `chosen on` (training/data) shaped the weights and the threshold. The three `held out` sets are of three other
@@ -126,8 +127,8 @@ def _shares(name: str, judged: Sequence[Judgement], threshold: float) -> Iterato
         groups |= {
             f"language {language}": [row for row in rows if row.language == language] for language in ("en", "zh")
         }
-        if not answerable:
-            groups["all but near-miss"] = [row for row in rows if row.kind != "near-miss"]
+        left_out = "order" if answerable else "near-miss"
+        groups[f"all but {left_out}"] = [row for row in rows if row.kind != left_out]
         for kind, group in (groups | {"all": rows}).items():
             if group:
                 yield _share(name, kind, group, threshold)
