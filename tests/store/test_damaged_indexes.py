@@ -106,3 +106,26 @@ def test_a_list_whose_index_is_damaged_leaves_nothing_out_silently(index, tmp_pa
                 silent.append(f"{verb}: bit {bit} of byte {place} of {index}")
         engine.close()
     assert silent == []
+
+
+def test_ingest_ends_where_a_transcript_is_found_by_its_path_and_not_by_its_id(tmp_path, open_engine):
+    whole = tmp_path / "whole.db"
+    engine = open_engine(whole)
+    _fill(engine, tmp_path)
+    engine.close()
+    with closing(sqlite3.connect(whole)) as connection:
+        ((id_,),) = connection.execute("SELECT id FROM transcripts LIMIT 1").fetchall()
+    data = bytearray(whole.read_bytes())
+    place = data.index(id_.encode(), _pages(whole, "sqlite_autoindex_transcripts_1")[0])
+    data[place] ^= 1
+    whole.write_bytes(data)
+    engine = open_engine(whole)
+    talks = sorted((tmp_path / "talks").iterdir())
+    for talk in talks:
+        with talk.open("a") as file:
+            file.write('{"role": "user", "content": "The mast is tall"}\n')
+    report = engine.ingest(talks)
+    assert report.problems
+    assert all("doctor --repair" in problem for problem in report.problems)
+    assert engine.doctor(repair=True).healthy
+    assert report.turns + engine.ingest(talks).turns == len(talks)

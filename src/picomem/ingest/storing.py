@@ -197,10 +197,15 @@ class Writing:
             if now.updated_at != before.updated_at:
                 raise Overtaken
             return
+        other = episodes.transcript_at(tx, self._scope, after.path, after.session)
+        if other is not None and other.id == before.id:  # to read again would find it again, without an end
+            raise Corrupt(
+                "The record of this transcript is not found by its id: an index is damaged. Run `picomem doctor --repair`.",
+                id=before.id,
+            )
         tombstones = Tombstones(tx, self._scope)
         if before.updated_at or tombstones.bars(after.host, after.session, after.path, reading.look.size):
             raise Overtaken  # it was purged while we read
-        other = episodes.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.host == after.host:
             raise Overtaken
         if other is not None:
