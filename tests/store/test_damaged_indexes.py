@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from tests.memory.test_doubts import LIKELY, _say
 
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.lookup import IndexResult
 from picomem.operations.table import operation
 
@@ -129,3 +130,34 @@ def test_ingest_ends_where_a_transcript_is_found_by_its_path_and_not_by_its_id(t
     assert all("doctor --repair" in problem for problem in report.problems)
     assert engine.doctor(repair=True).healthy
     assert report.turns + engine.ingest(talks).turns == len(talks)
+
+
+def _export(engine: Engine, path: Path) -> None:
+    export = operation("export")
+    export.call(engine, export.request(path=str(path)))
+
+
+@pytest.mark.timeout(100 + FLIPS)
+@pytest.mark.parametrize("index", ["sqlite_autoindex_memories_1", "vectors"])
+def test_what_is_read_page_by_page_ends_where_its_order_is_damaged(index, tmp_path, open_engine):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole, embedder=StaticEmbedder())
+    _fill(engine, tmp_path)
+    engine.close()
+    rng, data, places = random.Random(index), whole.read_bytes(), _pages(whole, index)
+    for number in range(FLIPS):
+        damaged = bytearray(data)
+        damaged[rng.choice(places)] ^= 1 << rng.randrange(8)
+        for old in tmp_path.glob("case.db*"):
+            old.unlink()
+        case.write_bytes(damaged)
+        with suppress(PicomemError):
+            engine = open_engine(case, embedder=StaticEmbedder())
+            for call in (
+                lambda engine=engine: engine.recall(LIKELY[0]),
+                lambda engine=engine, number=number: _export(engine, tmp_path / f"{number}.jsonl"),
+                lambda engine=engine: engine.embed(),
+            ):
+                with suppress(PicomemError):
+                    call()
+            engine.close()

@@ -15,6 +15,7 @@ from picomem.records.scope import Scope
 from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import readable
+from picomem.store.reading_order import check_rises
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
@@ -258,8 +259,11 @@ def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
 
 
 def ids_after(tx: Transaction, scope: Scope, after: str, limit: int) -> list[str]:
-    """The ids of the user's memories behind the id `after`, in order."""
-    return [str(row[0]) for row in sql(tx).all("memory_ids_after", user=scope.user, after=after, limit=limit)]
+    """The ids of the user's memories behind the id `after`, in order. Raises Corrupt where they are out of order."""
+    ids = [str(row[0]) for row in sql(tx).all("memory_ids_after", user=scope.user, after=after, limit=limit)]
+    if ids:
+        check_rises(after, ids[-1], "memories")
+    return ids
 
 
 def whole_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory] | None:

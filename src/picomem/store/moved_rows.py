@@ -18,6 +18,7 @@ from typing import NamedTuple
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, episodes, memories, note_rows, search, user_entries
 from picomem.store.connector import Row, Transaction
+from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import is_whole, row_hash
 from picomem.store.search import Document
 from picomem.store.sql_access import table_rows
@@ -138,12 +139,16 @@ def _rows(tx: Transaction, scope: Scope, table: UserTable) -> Iterator[Row]:
 def _pages(tx: Transaction, scope: Scope, table: UserTable) -> Iterator[list[Row]]:
     values: dict[str, object] = {"user": scope.user, "limit": _PAGE}
     rows = table_rows(tx).rows_of(table.select(is_first=True), values)
+    before: tuple[object, ...] = ()
     while rows:
         yield rows
         if len(rows) < _PAGE:
             return
         last = dict(zip(table.columns, rows[-1], strict=True))
         behind = {f"after_{name}": last[name] for name in table.key}
+        if before:
+            check_rises(before, tuple(behind.values()), f"rows of {table.name}")
+        before = tuple(behind.values())
         rows = table_rows(tx).rows_of(table.select(is_first=False), values | behind)
 
 

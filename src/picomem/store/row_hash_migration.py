@@ -13,6 +13,7 @@ import apsw
 
 from picomem.records.ids import content_hash
 from picomem.store.connector import Row
+from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import COLUMNS, KEYS, row_hash
 from picomem.store.tolerant_text import rows_of
 
@@ -62,6 +63,7 @@ def hash_anew(
             digest = row_hash(table, {**fields, **changes}.values())
             settings = ", ".join(f"{name} = ?" for name in (*changes, "row_hash"))
             connection.execute(f"UPDATE {table} SET {settings} WHERE rowid = ?", (*changes.values(), digest, rowid))
+        check_rises(last, rows[-1][0], f"rows of {table}")
         last = rows[-1][0]
 
 
@@ -73,6 +75,7 @@ def _hash_by_rowid(connection: apsw.Connection, table: str) -> None:
     while rows := rows_of(connection, page, {"last": last}):
         hashes = [(_hash(table, row[1:]), row[0]) for row in rows]
         connection.executemany(f"UPDATE {table} SET row_hash = ? WHERE rowid = ?", hashes)
+        check_rises(last, rows[-1][0], f"rows of {table}")
         last = rows[-1][0]
 
 

@@ -13,6 +13,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import purge_parents
+from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import by_name, is_whole
 from picomem.store.session_names import Place, find_session
 from picomem.store.sql_access import sql
@@ -265,8 +266,10 @@ def messages_after(tx: Transaction, scope: Scope, session_id: str, seq: int) -> 
 
 
 def messages_page(tx: Transaction, scope: Scope, session_id: str, after: int, limit: int) -> Loaded:
-    """The first messages behind a number, `limit` at most."""
+    """The first messages behind a number, `limit` at most. Raises Corrupt where they are out of order."""
     rows = sql(tx).all("messages_page", user=scope.user, session_id=session_id, seq=after, limit=limit)
+    if rows:
+        check_rises(after, by_name("messages", rows[-1])["seq"], "messages")
     return _loaded(tx, scope, session_id, rows)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
+from picomem.store.reading_order import check_rises
 from picomem.store.sql_access import sql
 
 SOURCES = ("memory", "episode")
@@ -109,9 +110,13 @@ def length(tx: Transaction, scope: Scope, model: str) -> int:
 
 
 def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[TextToEmbed]:
-    """Rows behind document `after` that have no vector of a model, in their order."""
+    """Rows behind document `after` that have no vector of a model, in their order. Raises Corrupt where they are out of
+    order."""
     rows = sql(tx).all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)
-    return list(map(TextToEmbed._make, rows))
+    texts = list(map(TextToEmbed._make, rows))
+    if texts:
+        check_rises(after, texts[-1].doc, "texts without a vector")
+    return texts
 
 
 def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int:
@@ -143,8 +148,11 @@ def text(tx: Transaction, scope: Scope, source: str, doc: int) -> str | None:
 
 
 def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> Columns:
-    """The first `limit` vectors of the documents above `doc`, in order."""
-    return _columns(sql(tx).all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit))
+    """The first `limit` vectors of the documents above `doc`, in order. Raises Corrupt where they are out of order."""
+    page = _columns(sql(tx).all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit))
+    if page.docs:
+        check_rises(doc, page.docs[-1], "vectors")
+    return page
 
 
 def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> Columns:

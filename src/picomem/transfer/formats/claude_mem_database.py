@@ -88,6 +88,8 @@ def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterat
         for row in page:
             values = (value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in row[1:])
             yield {"id": row[0], **dict(zip(names, values, strict=True))}
+            if row[0] < last:
+                raise InvalidInput(f"The rows of {table} are out of order: the database is damaged.")
             last, passed = row[0], passed + 1 if row[0] == last else 1
 
 
