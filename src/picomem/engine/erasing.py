@@ -30,6 +30,10 @@ _DAMAGED_LINKS = (
     "Damaged rows of this user may belong to what is purged and are not erased; run `picomem doctor --repair`, and "
     "then purge again."
 )
+_DAMAGED_INDEX = (
+    "An index of the database is damaged, so rows of this user may be missed and not erased; run `picomem doctor "
+    "--repair`, and then purge again."
+)
 
 
 class Eraser:
@@ -43,11 +47,18 @@ class Eraser:
         from picomem.erasure.plan import plan
         from picomem.erasure.purge import planned
 
+        missed = self._missed()
         with self._context.connector.read() as tx:
             holdings = self._inventory(tx, everything)
             chosen = self._choice(tx, holdings, session, older_than, everything)
             made = plan(holdings, chosen)
-            return planned(tx, self._context.scope, holdings, chosen, made, self._may_remain(tx, holdings, made))
+            left = (*missed, *self._may_remain(tx, holdings, made))
+            return planned(tx, self._context.scope, holdings, chosen, made, left)
+
+    def _missed(self) -> tuple[str, ...]:
+        """A sentence if rows may be missed because an index lacks them. It takes long, so nobody is kept out of the
+        store meanwhile."""
+        return (_DAMAGED_INDEX,) if self._context.connector.maintenance.has_damaged_index() else ()
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
         from picomem.erasure.inventory import load_checked_inventory, load_inventory
@@ -91,9 +102,9 @@ class Eraser:
 
         from picomem.erasure.purge import Purged
 
-        lease = self._lease()
+        lease, missed = self._lease(), self._missed()
         is_begun, erased, damaged = self._context.deleting(
-            lambda: self._erase(session, older_than, everything, permits, lease)
+            lambda: self._erase(session, older_than, everything, permits, lease, missed)
         )
         if not is_begun:
             return Purged(counts={}, change_id="", scan=None, left=damaged, may_remain=bool(damaged))
@@ -113,6 +124,7 @@ class Eraser:
         everything: bool,
         permits: Callable[[Planned], bool] | None,
         lease: Lease,
+        missed: tuple[str, ...],
     ) -> tuple[bool, Erased | None, tuple[str, ...]]:
         """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
         damaged rows that it may have missed."""
@@ -126,7 +138,7 @@ class Eraser:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
                 lease.acquire(tx)
-                return True, None, ()
+                return True, None, missed
             holdings = self._inventory(tx, everything)
             try:
                 chosen = self._choice(tx, holdings, session, older_than, everything)
@@ -135,7 +147,7 @@ class Eraser:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(holdings, chosen)
-            damaged = self._may_remain(tx, holdings, made)
+            damaged = (*missed, *self._may_remain(tx, holdings, made))
             if permits is not None and not permits(planned(tx, self._context.scope, holdings, chosen, made, damaged)):
                 raise Conflict("Nothing was purged: what would go has changed since; look at the dry run again.")
             for name in user_entries.HANDED_OUT:

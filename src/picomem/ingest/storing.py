@@ -200,7 +200,7 @@ class Writing:
         other = episodes.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.id == before.id:  # to read again would find it again, without an end
             raise Corrupt(
-                "Its record is found by its path and not by its id: an index is damaged. Run `picomem doctor --repair`.",
+                "Its record is found by its path, not by its id: an index is damaged; run `picomem doctor --repair`.",
                 id=before.id,
             )
         tombstones = Tombstones(tx, self._scope)

@@ -68,6 +68,9 @@ class PostgresMaintenance:
         """None: the rows of full text are compared with those of the memories."""
         return ""
 
+    def has_damaged_index(self) -> bool:
+        return False
+
     def examine(self) -> AbstractContextManager[PostgresRepair]:
         return self._connector.examine()
 

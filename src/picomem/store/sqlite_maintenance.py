@@ -13,6 +13,7 @@ from picomem.records.scope import Scope
 from picomem.store import ballast, damaged_log_copies
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
+from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite_errors import translated
 from picomem.store.sqlite_transaction import SqliteRepair
 
@@ -59,6 +60,11 @@ class SqliteMaintenance:
         with translated(self._path), closing(self._connector.open_reader()) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({source}_words)").fetchall()
         return "" if rows == [("ok",)] else f"the full-text index of the {source} rows is damaged"
+
+    def has_damaged_index(self) -> bool:
+        with translated(self._path), closing(self._connector.open_reader()) as connection:
+            checks = (connection.execute(f"PRAGMA integrity_check({table})").fetchall() for table in COLUMNS)
+            return any(said != [("ok",)] for said in checks)
 
     def examine(self) -> AbstractContextManager[SqliteRepair]:
         return self._connector.examine()
