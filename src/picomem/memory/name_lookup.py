@@ -55,10 +55,10 @@ _LOOKED_AT = 2_000  # keys; comparing as many takes some 50 ms
 
 def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
     """Every version of a memory, oldest first. A key that was forgotten and used again means all that its owner has
-    had under it; an id means that one memory. Raises NotFound or Conflict."""
+    had under it; an id means that one memory. Raises NotFound, Conflict or Corrupt."""
     resolved = resolve(tx, scope, name, archived=True)
     named = {resolved.id}
     if name == resolved.key:
         named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == resolved.scope}
-    versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
+    versions = memories.versions_of_key(tx, scope, resolved.key, named)
     return sorted(versions, key=lambda version: version.doc)  # not by time: clocks are set back

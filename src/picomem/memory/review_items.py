@@ -94,13 +94,20 @@ def items_at(
     lost: list[str] = []
     known = memories.believed(tx, scope, now, ids, lost)
     if damaged is not None:
-        # A place comes from an index of the table: where that is damaged, it names a memory that does not exist.
+        # A place comes from an index of the table: where that is damaged, it names a memory that does not exist, or
+        # says what its row does not.
         damaged += [*lost, *ids.difference(known, lost), *memories.missing_undecided(tx, scope, now)]
+        damaged += [place.id for place in places if place.id in known and not _is_at(known[place.id], place)]
     return [
         ReviewItem(known[place.id], known.get(place.older), _reason(tx, scope, known[place.id]))
         for place in places
         if place.id in known and (not place.older or place.older in known)
     ]
+
+
+def _is_at(memory: Memory, place: ReviewPlace) -> bool:
+    is_of_group = place.group == _PAIR or memory.is_candidate == (place.group == _CANDIDATE)
+    return is_of_group and memory.known_from == -place.age
 
 
 def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> set[str]:

@@ -282,6 +282,21 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
+def versions_of_key(tx: Transaction, scope: Scope, key: str, ids: Collection[str]) -> list[Memory]:
+    """Every version of the memories `ids`, of which each has had the key. Raises Corrupt where the index of ids and
+    that of keys have different versions under the key: one of them is damaged."""
+    read = [version for memory_id in ids for version in versions(tx, scope, memory_id)]
+    keyed = {(version.id, version.version) for version in of_key(tx, scope, key) if version.id in ids}
+    differing = keyed.symmetric_difference((version.id, version.version) for version in read if version.key == key)
+    if differing:
+        memory_id, number = min(differing)
+        raise Corrupt(
+            f"An index lacks version {number} of memory {memory_id}: the file was damaged. Run `picomem doctor`.",
+            id=memory_id,
+        )
+    return read
+
+
 def renamed(tx: Transaction, scope: Scope, held: Iterable[Memory]) -> list[Memory]:
     """The current versions of memories that once held a key, under the keys that they have now. `held` are the versions
     under the key."""
@@ -399,10 +414,10 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
 
 
 def missing_undecided(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of the user's memories that may be undecided and look as if they had ended because their row is
-    damaged, and placeholders of those that an index lacks."""
+    """Return the ids of the user's memories that may be undecided, and look as if they had ended or as if nothing
+    contradicted them because their row is damaged, and placeholders of those that an index lacks."""
+    rows = sql(tx).all("ended_or_linked", user=scope.user, now=now)
     counts = _count_in_indexes(tx, scope, now)
-    rows = sql(tx).all("ended_undecided", user=scope.user, now=now) if counts.ended_undecided else []
     return [*(str(row[0]) for row in rows if not is_whole(row)), *_missing_in_indexes(tx, scope, counts)]
 
 
@@ -415,19 +430,17 @@ def missing_entries(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
 
 
 class _CountsInIndexes(NamedTuple):
-    """The user's current versions in two indexes: those that may stand in the index page, and those that may not, which
-    are undecided. Some of the former are undecided as well."""
+    """The user's current versions in two indexes: those that may stand in the index page, and those that may not."""
 
     entries: int
     ended_entries: int
     others: int
-    ended_undecided: int
 
 
 def _count_in_indexes(tx: Transaction, scope: Scope, now: Micros) -> _CountsInIndexes:
-    entries = sql(tx).one("count_entries", user=scope.user, now=now) or (0, 0)
-    undecided = sql(tx).one("count_undecided", user=scope.user, now=now, end=2**63 - 1) or (0, 0)
-    return _CountsInIndexes(*entries, *undecided)
+    entries, ended = sql(tx).one("count_entries", user=scope.user, now=now) or (0, 0)
+    (others,) = sql(tx).one("count_undecided", user=scope.user, end=2**63 - 1) or (0,)
+    return _CountsInIndexes(entries, ended, others)
 
 
 def _missing_in_indexes(tx: Transaction, scope: Scope, counts: _CountsInIndexes) -> list[str]:

@@ -169,9 +169,10 @@ SELECT id, known_from, source, change_id FROM memories
 WHERE {believed_now} AND {undecided} AND (source = 'captured' OR origin IN ('tool', 'web', 'other'))
 ORDER BY known_from DESC, id
 
--- name: ended_undecided
+-- name: ended_or_linked
+-- Of what is undecided: what is not true now, and what has related entries, which may be a link to what it contradicts.
 SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {undecided}
+WHERE user_id = :user AND known_to IS NULL AND (NOT ({true_now}) OR related <> '[]') AND {undecided}
 ORDER BY known_from DESC, id
 
 -- name: count_entries
@@ -181,10 +182,10 @@ SELECT count(*), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
 WHERE user_id = :user AND known_to IS NULL AND {entry} AND kind > '' AND importance BETWEEN 0 AND 1
 
 -- name: count_undecided
--- What may not stand in the index page, and what is undecided and not true now. The condition on the time, which all
--- fulfil, leads to the index memories_undecided.
-SELECT count(*) FILTER (WHERE NOT ({entry})), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND {undecided} AND known_from < :end
+-- What may not stand in the index page. The condition on the time, which all fulfil, leads to the index
+-- memories_undecided.
+SELECT count(*) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND {undecided} AND NOT ({entry}) AND known_from < :end
 
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
