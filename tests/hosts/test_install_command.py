@@ -189,6 +189,9 @@ def test_a_host_that_is_broken_does_not_keep_others_from_being_installed(
     done = run_picomem("install", "claude-code")
     assert done.code == 2
     assert done.err == f"picomem: {settings} is left as it is: line 1 is not valid JSON.\n"
+    assert done.out == "Claude Code:\n  ! left as it is\n"
+    assert run_picomem("install", "claude-code", "--dry-run").out == "Nothing would change.\n"
+    assert run_picomem("install", "claude-code", "--json").json["hosts"][0]["files"] == []
     assert tree(with_claude_code) == before
 
 

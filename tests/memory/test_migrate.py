@@ -70,6 +70,15 @@ def test_a_migration_goes_through_the_gate_and_can_be_repeated(engine: Engine, t
     assert engine.memories() == [memory]
 
 
+def test_a_note_of_a_day_to_come_is_believed_at_once(engine: Engine, tmp_path: Path) -> None:
+    note = tmp_path / "2999-01-01.md"
+    note.write_text("- The venue is called Atlantis\n")
+    assert [result.decision for _, _, result in engine.migrate([note])] == ["add"]
+    (memory,) = engine.memories()
+    assert iso(memory.valid_from)[:10] == iso(engine.now())[:10]
+    assert [result.decision for _, _, result in engine.migrate([note])] == ["merge"]
+
+
 def test_what_is_no_markdown_is_refused(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(InvalidInput, match="contains none"):

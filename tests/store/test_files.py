@@ -175,6 +175,24 @@ def test_a_read_only_file_in_a_folder_that_can_be_written_is_read_and_not_writte
     assert path.read_bytes() == before
 
 
+def test_a_file_that_was_read_only_for_a_while_is_written_again(shared, open_engine):
+    path = _stored(open_engine, shared / "data")
+    if os.getuid() == 0:
+        for file in (path.parent, *path.parent.iterdir()):
+            os.chown(file, NOBODY, NOBODY)
+
+    def read_and_write() -> list[str]:
+        path.chmod(0o400)
+        open_engine(path).close()
+        assert _mode(Path(f"{path}-shm")) == "0o400"
+        path.chmod(0o600)
+        engine = open_engine(path)
+        engine.remember(LATER, key="lighthouse")
+        return sorted(memory.key for memory in engine.memories())
+
+    assert _as_another(read_and_write) == ["harbour", "lighthouse"]
+
+
 def test_an_older_store_that_cannot_be_written_is_refused_with_what_to_do(shared, open_engine, monkeypatch):
     with monkeypatch.context() as then:
         stop_at(1, then)

@@ -194,6 +194,15 @@ def test_what_an_entry_brings_too_much_of_is_shortened_and_never_fatal(engine: E
     assert (report.new, report.unreadable) == (1, {})
 
 
+def test_what_another_clock_dates_in_the_future_is_believed_at_once(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    memory = {"id": "1", "memory": "The crane in hall 4 lifts nine tons", "created_at": "2999-01-01T00:00:00Z"}
+    path.write_text(json.dumps([memory]))
+    assert take_in(engine, path, "mem0")[1].new == 1
+    assert _believed(engine) == {"The crane in hall 4 lifts nine tons": iso(engine.now())[:10]}
+    assert take_in(engine, path, "mem0")[1].known == 1
+
+
 def test_a_note_with_a_head_of_very_many_values_is_read_at_once(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "note.md"
     path.write_text("---\npermalink: x\ntags:\n" + "- a\n" * 200_000 + "---\n- The winch stands in hall 3\n")

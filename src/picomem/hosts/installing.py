@@ -123,7 +123,8 @@ def _planned(
             check_writable(file.path)
         return planned
 
-    return _changes(HostPlan(host, reach), files, planned)
+    plan = _changes(HostPlan(host, reach), files, planned)
+    return HostPlan(host, reach, problem=plan.problem) if plan.problem else plan
 
 
 def _done(plan: HostPlan, change: Callable[[SettingsFile], FileChange]) -> HostPlan:

@@ -63,10 +63,10 @@ def migrate_file(
 ) -> list[tuple[MarkdownEntry, Remembered]]:
     """Offer each entry of a file to memory; what became of each. What is known already is merged."""
     entries = read_entries(read_regular(path, most=_LARGEST).decode("utf-8", "replace"), path.name, zone)
-    return [(entry, writer.remember(tx, offer_of(entry, scope, clean))) for entry in entries]
+    return [(entry, writer.remember(tx, offer_of(entry, scope, clean, writer.now))) for entry in entries]
 
 
-def offer_of(entry: MarkdownEntry, scope: Scope, clean: Cleaner) -> Offer:
+def offer_of(entry: MarkdownEntry, scope: Scope, clean: Cleaner, now: Micros) -> Offer:
     """An entry as an offer. Hosts let their agents write these files, so it is an agent's, and must be worth it."""
     content = clean.text(entry.content)
     return Offer(
@@ -81,7 +81,7 @@ def offer_of(entry: MarkdownEntry, scope: Scope, clean: Cleaner) -> Offer:
         tags=clean.names([entry.tag], "tag"),
         origin=Origin.AGENT,
         source=Source.MIGRATION,
-        valid_from=entry.at,
+        valid_from=None if entry.at is None else min(entry.at, now),  # clocks elsewhere may be wrong
         explicit=False,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from picomem.paths import open_database_suffix
@@ -21,6 +23,17 @@ def log_size(database: Path) -> int:
         return Path(f"{database}{LOG}").stat().st_size
     except (FileNotFoundError, NotADirectoryError):
         return 0
+
+
+def make_log_writable(database: Path) -> None:
+    """Give the log and its index the rights of a database that is writable again: SQLite makes them with the rights of
+    a read-only database, too, and leaves them so."""
+    for file in (Path(f"{database}{LOG}"), Path(f"{database}{LOG_INDEX}")):
+        with suppress(OSError):  # it is not there, or somebody else's
+            left = file.lstat().st_mode
+            mode = database.stat().st_mode
+            if stat.S_ISREG(left) and mode & ~left & stat.S_IWUSR:
+                file.chmod(stat.S_IMODE(mode))
 
 
 def damaged_log(database: Path) -> Path:

@@ -35,7 +35,7 @@ from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
-from picomem.store.database_files import SUFFIXES, damaged_log, log_size
+from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
 from picomem.store.hash_upkeep import select
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
@@ -108,6 +108,7 @@ class SqliteConnector:
         self._is_held = True
         if not new:
             look_for_lost_files(self.path)
+            make_log_writable(self.path)
         refuse_another_programs(self.path)
         try:
             try:

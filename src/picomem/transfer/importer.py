@@ -269,7 +269,7 @@ class Importer:
             tags=self.cleaner.names([tag for tag in tags if tag][:_MOST_TAGS], "tag"),
             origin=entry.origin,
             source=Source.MIGRATION,
-            valid_from=entry.at,
+            valid_from=None if entry.at is None else min(entry.at, self.now),  # clocks elsewhere may be wrong
             explicit=bool(entry.path),  # an agent kept it on purpose
             path=entry.path,
         )
