@@ -108,8 +108,8 @@ class SqliteConnector:
         self._is_held = True
         if not new:
             look_for_lost_files(self.path)
-            make_log_writable(self.path)
         refuse_another_programs(self.path)
+        make_log_writable(self.path)
         try:
             try:
                 self._open_writer()
