@@ -207,6 +207,21 @@ def test_what_a_hook_reads_leaves_nothing_for_the_doctor_to_find(host: Host) -> 
         assert memory.doctor().findings == []
 
 
+@pytest.mark.requirement("O19")
+def test_at_the_end_of_a_turn_what_is_past_its_time_is_archived(host: Host) -> None:
+    with picomem.open(host.store, clock=lambda: 0) as memory:
+        memory.remember("The crane is on loan until Friday", key="crane", expires="1970-01-02")
+    transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
+
+    host.hook(_claude("Stop", transcript_path=str(transcript)))
+
+    def verbs() -> list[str]:
+        with picomem.open(host.store) as memory:
+            return [change.verb for change, _ in memory.changes()]
+
+    _until(lambda: "expire" in verbs())
+
+
 @pytest.mark.requirement("X9")
 def test_at_the_end_of_a_turn_the_transcript_is_copied_where_all_are_kept(host: Host) -> None:
     transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")

@@ -15,12 +15,14 @@ import pytest
 from tests.amounts import amount
 from tests.memory.test_doubts import LIKELY, NEW, OLD, _say
 
+from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.lookup import IndexResult
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
+from picomem.store.row_hash import COLUMNS
 
 pytestmark = [pytest.mark.reliability("R10"), pytest.mark.sqlite_file("flips bits of the file")]
 
@@ -210,3 +212,63 @@ def test_a_purge_of_everything_that_misses_rows_says_so(table, tmp_path, open_en
                 silent.append(f"{left} rows: bit {bit} of byte {place}")
     assert silent == []
     assert told
+
+
+def _flip_user_in(path: Path, index: str) -> None:
+    """Flip a bit of the user's id in the first entry of an index: its row is then nobody's."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"local", _pages(path, index)[0])] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.requirement("X2")
+def test_once_a_day_a_write_checks_the_file_and_whoever_opens_the_store_is_warned_until_a_repair(
+    tmp_path, open_engine, clock, caplog
+):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole)
+    _fill(engine, tmp_path)
+    engine.tidy()
+    checked_at = clock.now
+    engine.close()
+    with closing(sqlite3.connect(whole)) as connection:
+        listed = connection.execute("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'").fetchall()
+    data = whole.read_bytes()
+    places = {
+        index: data.find(b"local", page, page + 4096)
+        for index, table in listed
+        if table in COLUMNS and (page := min(_pages(whole, index)))
+    }
+    assert sum(place > 0 for place in places.values()) > 20
+    for index, place in places.items():
+        if place < 0:
+            continue  # its table has no row here
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        case.write_bytes(damaged)
+        caplog.clear()
+
+        clock.now = checked_at + HOUR
+        engine = open_engine(case)
+        engine.tidy()
+        assert not caplog.records, "the last check was an hour ago"
+        clock.now = checked_at + DAY
+        for _ in range(2):
+            with suppress(PicomemError):  # what has expired is archived, which needs the damaged index
+                engine.tidy()
+        engine.close()
+        (said,) = caplog.messages
+        assert "doctor --repair" in said, index
+
+        caplog.clear()
+        engine = open_engine(case)
+        assert caplog.messages == [said]
+        assert engine.doctor(repair=True).healthy
+        engine.close()
+        caplog.clear()
+        engine = open_engine(case)
+        engine.tidy()
+        assert not caplog.records
+        engine.close()
+        for old in tmp_path.glob("case.db*"):
+            old.unlink()

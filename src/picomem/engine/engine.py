@@ -657,7 +657,8 @@ class Engine:
         return self._eraser().scrub(dry_run)
 
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
-        """Archive expired memories (O19) and remove timeline entries past their retention (A14).
+        """Archive expired memories (O19) and remove timeline entries past their retention (A14). Once a day, also check
+        the file for damage (docs/damage.md).
 
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
@@ -668,6 +669,7 @@ class Engine:
             with self._context.connector.read() as tx:
                 if not retention.is_due(tx, self.scope, self.settings, self._context.clock()):
                     return dict(retention.NOTHING)
+        self._context.connector.maintenance.check_daily(self._context.clock())
         with self._context.connector.write(self.scope) as tx:
             return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
 

@@ -202,6 +202,7 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
 
                 problems = engine.ingest([Path(event.transcript)]).problems
                 kept = keep_transcripts(engine, only=[event.transcript])
+                engine.tidy(when_due=True)
                 for problem in problems + (kept.problems if kept else []):
                     note(problem)
             else:

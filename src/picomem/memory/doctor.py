@@ -29,6 +29,7 @@ from picomem.store import (
     dangling_references,
     doc_numbers,
     episodes,
+    file_checks,
     full_text,
     index_page_rows,
     memories,
@@ -127,6 +128,7 @@ def _examine_rows(
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
             row_repair.rebuild_indexes(tx)
+        file_checks.settle(tx)
         for name in row_repair.mend(tx):
             result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)

@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from picomem.clock import Micros
 from picomem.records.scope import Scope
 
 Row = tuple[Any, ...]
@@ -77,6 +78,12 @@ class Maintenance(Protocol):
     def has_damaged_index(self) -> bool:
         """Return whether an index of a table of users differs from the table; never of a server, which keeps its own.
         It reads the tables as a whole: 2 s for 100,000 memories."""
+        ...
+
+    def check_daily(self, now: Micros) -> None:
+        """Once a day, compare indexes and full text with the tables, and keep the outcome (see file_checks.py): a
+        warning is logged now, and whenever the store is opened. Nothing where the store cannot be written, or of a
+        server. It takes 1 s for 100,000 memories. Raises StoreError."""
         ...
 
     def examine(self) -> AbstractContextManager[RepairTransaction]:

@@ -1,5 +1,5 @@
-"""Entries about the store itself: one text by name. After the store was created, only a repair writes to them, and a
-move into an empty store."""
+"""Entries about the store itself: one text by name. After the store was created, only a repair writes to them, a move
+into an empty store, and the daily check of the file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from picomem.store.sql_access import sql
 
 DOCS_BEFORE_RANGES = "docs_before_ranges"  # the last number of a document before each user had a range of numbers
 REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
+FILE_CHECK = "file_check"  # see file_checks.py
 
 
 def value(tx: Transaction, name: str) -> str | None:

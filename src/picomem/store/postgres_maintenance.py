@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem import errors
+from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.postgres_dialect import SCHEMA
 
@@ -70,6 +71,9 @@ class PostgresMaintenance:
 
     def has_damaged_index(self) -> bool:
         return False
+
+    def check_daily(self, now: Micros) -> None:
+        """Nothing: the server's administrators check its indexes."""
 
     def examine(self) -> AbstractContextManager[PostgresRepair]:
         return self._connector.examine()

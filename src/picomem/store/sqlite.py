@@ -36,6 +36,7 @@ from picomem.store import sqlite_migrations as migrations
 from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
+from picomem.store.file_checks import last_check
 from picomem.store.hash_upkeep import select
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
@@ -144,6 +145,8 @@ class SqliteConnector:
                 ) from error
             if self._has_lost_changes(self._reader()):
                 self._warn_of_damaged_log()
+        if not new:
+            self._warn_if_damage_was_found()
 
     def _read_despite_damaged_log(self) -> None:
         """Open what SQLite can still see, for reading only, after the log was copied."""
@@ -171,6 +174,22 @@ class SqliteConnector:
 
         self._is_log_damaged = True
         logging.getLogger("picomem").warning("%s", self._damaged_log_sentence())
+
+    def warn_of_damage(self) -> None:
+        """Log that the daily check has found damage."""
+        import logging
+
+        logging.getLogger("picomem").warning(
+            "An index or the full text of %s is damaged, so answers may leave something out; run `picomem doctor "
+            "--repair`.",
+            self.path,
+        )
+
+    def _warn_if_damage_was_found(self) -> None:
+        with suppress(errors.StoreError, apsw.Error), self.read() as tx:  # a damaged store is told by who reads it
+            last = last_check(tx)
+            if last is not None and last.is_damaged:
+                self.warn_of_damage()
 
     def _damaged_log_sentence(self) -> str:
         return (
@@ -419,13 +438,21 @@ class SqliteConnector:
     def _is_damaged(self) -> bool:
         try:
             with closing(self.open_reader()) as connection:
-                return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)] or any(
+                return _fails_own_check(connection) or any(
                     not is_whole(table, row)
                     for table in COLUMNS
                     for row in rows_of(connection, select(table, "TRUE"), {})
                 )
         except (apsw.Error, errors.StoreError):
             return True
+
+    def fails_own_check(self) -> bool:
+        """Return whether SQLite finds that the file contradicts itself: indexes and full text count as part of it."""
+        with translated(self.path), closing(self.open_reader()) as connection:
+            try:
+                return _fails_own_check(connection)
+            except apsw.CorruptError:  # the pages do not even hang together
+                return True
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
@@ -601,6 +628,10 @@ class SqliteConnector:
         with suppress(OSError):  # nothing more can be done for it
             Path(f"{self.path}-wal").rename(damaged_log_copies.settled_name(self.path))
             Path(f"{self.path}-shm").unlink(missing_ok=True)
+
+
+def _fails_own_check(connection: apsw.Connection) -> bool:
+    return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]
 
 
 def _leave_log_alone(connection: apsw.Connection) -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import apsw
 
 from picomem import errors
+from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import ballast, damaged_log_copies
+from picomem.store import ballast, damaged_log_copies, file_checks
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
+from picomem.store.file_checks import FileCheck
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite_errors import translated
 from picomem.store.sqlite_transaction import SqliteRepair
@@ -65,6 +67,24 @@ class SqliteMaintenance:
         with translated(self._path), closing(self._connector.open_reader()) as connection:
             checks = (connection.execute(f"PRAGMA integrity_check({table})").fetchall() for table in COLUMNS)
             return any(said != [("ok",)] for said in checks)
+
+    def check_daily(self, now: Micros) -> None:
+        if self._connector.read_only:
+            return
+        with self._connector.read() as tx:
+            last = file_checks.last_check(tx)
+        if last is not None and last.is_recent(now):
+            return
+        # Noted before as well, so that a check that takes too long, and is killed, is not tried at every call.
+        was_damaged = last is not None and last.is_damaged
+        with self._connector.write(EVERYONE) as tx:
+            file_checks.note(tx, FileCheck(now, was_damaged))
+        is_damaged = self._connector.fails_own_check()
+        if is_damaged != was_damaged:
+            with self._connector.write(EVERYONE) as tx:
+                file_checks.note(tx, FileCheck(now, is_damaged))
+        if is_damaged and not was_damaged:
+            self._connector.warn_of_damage()
 
     def examine(self) -> AbstractContextManager[SqliteRepair]:
         return self._connector.examine()

@@ -1,0 +1,50 @@
+"""The daily check of a file: when it was last done, and what it found. It is an entry about the store (see meta.py).
+
+A row carries a hash, so whoever reads it sees that it is damaged. What is derived from rows carries none: a bit that
+flips in an index or in full text may hide a row from a list, and the list cannot tell. SQLite compares them with the
+tables in one pass over the file, which takes too long for every call. So that is done once a day, before a write, and
+the outcome is kept: every process that opens a damaged store warns, until a repair has rebuilt what is derived.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from picomem.clock import DAY, Micros
+from picomem.errors import Corrupt
+from picomem.store import meta
+from picomem.store.connector import Transaction
+
+_DAMAGED, _INTACT = "damaged", "intact"
+
+
+class FileCheck(NamedTuple):
+    """One check: when it began, and whether something derived differed from its rows."""
+
+    at: Micros
+    is_damaged: bool
+
+    def is_recent(self, now: Micros) -> bool:
+        """Return whether less than a day has passed. A check that is dated later than now is not recent."""
+        return 0 <= now - self.at < DAY
+
+
+def last_check(tx: Transaction) -> FileCheck | None:
+    """The last check; None where there was none, or its entry is damaged."""
+    try:
+        at, _, outcome = (meta.value(tx, meta.FILE_CHECK) or "").partition(" ")
+    except Corrupt:
+        return None
+    return FileCheck(int(at), outcome == _DAMAGED) if at.isdigit() else None
+
+
+def note(tx: Transaction, check: FileCheck) -> None:
+    """Keep a check in place of the one before."""
+    meta.put(tx, meta.FILE_CHECK, f"{check.at} {_DAMAGED if check.is_damaged else _INTACT}")
+
+
+def settle(tx: Transaction) -> None:
+    """Drop the last check if it found damage: a repair has rebuilt what is derived."""
+    last = last_check(tx)
+    if last is not None and last.is_damaged:
+        meta.delete(tx, meta.FILE_CHECK)
