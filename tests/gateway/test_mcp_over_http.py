@@ -33,7 +33,7 @@ def talk(
             **{name.replace("_", "-"): text for name, text in further.items()},
         }
         with anyio.fail_after(TIMEOUT):
-            async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=False) as http:
+            async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=False, verify=False) as http:
                 transport = streamable_http_client(f"{served.url}/mcp", http_client=http)
                 async with Client(transport, mode=mode) as client:
                     return await conversation(client)
