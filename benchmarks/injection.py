@@ -4,6 +4,7 @@ The prompts are typed in a later session of the developer whose sessions and mem
 Some have an answer there, most have none. Each is given to what the hook runs, with the default settings:
 
 - useful      of the prompts with an answer: those that get an entry which helps
+- in context  those, and the ones for which such an entry stands on the index page with which their session began
 - useless     of the prompts without one: those that get anything at all. A near miss asks for what was talked of, in
               a detail that was not; it is counted, and shown by itself too, for it is the hard case, as orders are that
               need something remembered and do not say so
@@ -42,7 +43,8 @@ _STEPS = 50  # thresholds of the curve
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one prompt would get: how sure that is to help, whether it does, and its tokens."""
+    """What one prompt would get: how sure that is to help, whether it does, and its tokens; and whether the index page
+    of the session's begin helps."""
 
     kind: str
     language: str
@@ -50,6 +52,10 @@ class Judgement:
     relevance: float
     helps: bool
     tokens: int
+    on_index_page: bool
+
+    def gets_something(self, threshold: float) -> bool:
+        return self.tokens > 0 and self.relevance >= threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +68,7 @@ class Share:
     prompts: int
     injected: float
     useful: float
+    in_context: float
     tokens: float
 
 
@@ -116,7 +123,15 @@ def _judged(store: InjectionStore, prompt: Prompt, budget: int) -> Judgement:
     sure = relevance(prompt.text, answer, hits)
     text, ids = hits_block(hits, budget)
     helps = any(store.helps(hit, prompt) for hit in hits[: len(ids)])
-    return Judgement(prompt.kind, prompt.language, bool(prompt.answers), sure, helps, count_tokens(text) if ids else 0)
+    return Judgement(
+        kind=prompt.kind,
+        language=prompt.language,
+        answerable=bool(prompt.answers),
+        relevance=sure,
+        helps=helps,
+        tokens=count_tokens(text) if ids else 0,
+        on_index_page=store.begins_with_help(prompt),
+    )
 
 
 def _shares(name: str, judged: Sequence[Judgement], threshold: float) -> Iterator[Share]:
@@ -135,7 +150,7 @@ def _shares(name: str, judged: Sequence[Judgement], threshold: float) -> Iterato
 
 
 def _share(name: str, kind: str, rows: Sequence[Judgement], threshold: float) -> Share:
-    given = [row for row in rows if row.tokens and row.relevance >= threshold]
+    given = [row for row in rows if row.gets_something(threshold)]
     return Share(
         name=name,
         kind=kind,
@@ -143,6 +158,7 @@ def _share(name: str, kind: str, rows: Sequence[Judgement], threshold: float) ->
         prompts=len(rows),
         injected=len(given) / len(rows),
         useful=sum(row.helps for row in given) / len(rows),
+        in_context=sum(row.on_index_page or (row.helps and row.gets_something(threshold)) for row in rows) / len(rows),
         tokens=sum(row.tokens for row in given) / len(rows),
     )
 
@@ -178,14 +194,14 @@ def draw(report: InjectionReport, out: Path) -> None:
 
 def render(report: InjectionReport, *, as_markdown: bool = False) -> str:
     """The report as tables."""
-    rows = [["set", "prompts", "n", "injected", "useful", "tokens"]]
+    rows = [["set", "prompts", "n", "injected", "useful", "in context", "tokens"]]
     rows += [
         [
             share.name,
             share.kind + (", with an answer" if share.answerable else ", without"),
             f"{share.prompts}",
             f"{share.injected:.2f}",
-            f"{share.useful:.2f}" if share.answerable else "–",
+            *((f"{share.useful:.2f}", f"{share.in_context:.2f}") if share.answerable else "––"),
             f"{share.tokens:.0f}",
         ]
         for share in report.shares

@@ -14,6 +14,7 @@ from typing import Any
 
 from picomem.clock import Micros, iso, parse_iso
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import index_account
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Hit
@@ -72,6 +73,14 @@ class InjectionStore:
         first, last = hit.turns or (0, -1)
         session = Path(hit.transcript).stem
         return any(f"{session}:{turn}" in prompt.answers for turn in range(first, last + 1))
+
+    def begins_with_help(self, prompt: Prompt) -> bool:
+        """Return whether the index page, with which a session of the prompt's project begins, has an entry that
+        helps."""
+        engine = self.engine(prompt.project)
+        account = index_account(engine, engine.scope, budget=None, omitted=0)
+        listed = {line.memory.id for line in account.lines if line.memory is not None}
+        return any(self._ids.get(id_) in prompt.answers for id_ in listed)
 
     def _add_session(self, row: Mapping[str, Any]) -> None:
         folder = self._folder / row["project"]
