@@ -31,6 +31,7 @@ from .serving import picomem as command
 
 PROTOCOL = "2026-07-28"  # of MCP, without sessions
 USERS = ("ann", "bob", "cid", "dan")
+MOST_ASKED = 100  # requests in a loop: a server allows a caller 200 at once
 
 
 @pytest.fixture
@@ -287,6 +288,8 @@ def test_recall_is_answered_while_transcripts_are_read(db: Path, projects: Path)
             written(projects / "harbor" / f"{number}.jsonl", *[{**boat, "sessionId": f"s{number}"} for boat in boats])
         answered = 0
         while not rows(db, "SELECT 1 FROM (SELECT count(*) AS files FROM transcripts) WHERE files = 4"):
+            if answered == MOST_ASKED:
+                continue  # ingest may take long on a busy machine
             hits = served.post(bobs, "recall", {"query": "when does the ferry leave"}).json()["hits"]
             assert [hit["key"] for hit in hits] == ["ferry"]
             answered += 1
