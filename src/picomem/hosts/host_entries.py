@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from picomem.errors import Conflict, InvalidInput
@@ -27,8 +27,8 @@ class ServerEntry:
 @dataclass(frozen=True, slots=True)
 class HookCommand:
     """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set.
-    `words` and `env` are the program with its arguments, and its variables. The hook is `matched` if its group is for
-    some occasions of the event only."""
+    `words` and `env` are the program with its arguments, and its variables. `matcher` chooses occasions of the event;
+    None where its group has none."""
 
     event: str
     group: int
@@ -37,7 +37,12 @@ class HookCommand:
     words: tuple[str, ...]
     env: dict[str, str]
     settings: dict[str, Any]
-    matched: bool
+    matcher: str | None
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether the hook runs at each occasion of the event."""
+        return self.matcher in (None, "", "*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,7 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.servers:
         text = _with_server(text, file, host.server(program))
     if file.has_hooks:
-        for entry in host.hooks:
-            existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
-            if existing is None and any(hook.event == entry.event for hook in own.edited):
-                continue  # a second one would do the same again
-            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command()))
+        text = _with_hooks(text, file, host, program.hook_command(), own)
     return bom + text
 
 
@@ -152,7 +153,7 @@ def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]
 
 def _hooks(hooks: Any) -> list[HookCommand]:
     return [
-        HookCommand(event, number, place, handler["command"], *invocation, handler, "matcher" in group)
+        HookCommand(event, number, place, handler["command"], *invocation, handler, _matcher(group))
         for event, number, place, group, handler in _all_handlers(hooks)
         if (invocation := hook_invocation(handler.get("command")))
     ]
@@ -173,6 +174,10 @@ def _all_handlers(hooks: Any) -> Iterator[tuple[str, int, int, dict[str, Any], d
             for place, handler in enumerate(_handlers(group)):
                 if isinstance(handler, dict):
                     yield event, number, place, group, handler
+
+
+def _matcher(group: dict[str, Any]) -> str | None:
+    return str(group["matcher"] or "") if "matcher" in group else None
 
 
 def _handlers(group: Any) -> list[Any]:
@@ -205,16 +210,35 @@ def _says(existing: dict[str, Any], entry: dict[str, Any]) -> bool:
     return all((existing.get(name) or None) == (entry.get(name) or None) for name in names)
 
 
-def _with_hook(text: str, file: SettingsFile, event: str, existing: HookCommand | None, handler: dict[str, Any]) -> str:
+def _with_hooks(text: str, file: SettingsFile, host: Host, command: str, own: OwnEntries) -> str:
+    """The text in which every hook of picomem runs the command, once at each event, and every event of the host has
+    one. An event where somebody extended the hook gets no second one, which would do the same again."""
     assert file.syntax != "toml"
-    if existing is None:
-        return json_edit.append(text, file.syntax, ("hooks", event), {"hooks": [handler]})
-    path = ("hooks", event, existing.group, "hooks", existing.handler)
-    node = json_edit.at(json_edit.parse(text, file.syntax), path)
-    assert node is not None
-    if all(node.value.get(name) == value for name, value in handler.items()):
+    for hook in own.hooks:
+        text = _with_command(text, file.syntax, hook, command)
+    for hook in reversed(_redundant_hooks(own.hooks)):
+        text = _without_hook(text, file, hook, lambda _: True)
+    events = {hook.event for hook in (*own.hooks, *own.edited)}
+    for entry in host.hooks:
+        if entry.event not in events:
+            text = json_edit.append(text, file.syntax, ("hooks", entry.event), {"hooks": [entry.handler(command)]})
+    return text
+
+
+def _with_command(text: str, syntax: json_edit.Syntax, hook: HookCommand, command: str) -> str:
+    """The text in which a hook runs the command. All else that is set there is the user's."""
+    if hook.command == command:
         return text
-    return json_edit.put(text, file.syntax, path, node.value | handler)
+    return json_edit.put(text, syntax, ("hooks", hook.event, hook.group, "hooks", hook.handler, "command"), command)
+
+
+def _redundant_hooks(hooks: Sequence[HookCommand]) -> list[HookCommand]:
+    """The hooks that only run when another hook of their event runs too."""
+    kept: dict[tuple[str, str | None], HookCommand] = {}
+    for hook in sorted(hooks, key=lambda hook: not hook.is_for_all):
+        if (hook.event, None) not in kept:
+            kept.setdefault((hook.event, None if hook.is_for_all else hook.matcher), hook)
+    return [hook for hook in hooks if hook not in kept.values()]
 
 
 def _without_hook(text: str, file: SettingsFile, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
