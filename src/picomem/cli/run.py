@@ -7,11 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import OutputFailed
+from picomem.engine.engine import Engine
+from picomem.errors import NoStore, OutputFailed
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
@@ -24,14 +27,7 @@ _AT_THE_TERMINAL = PERMISSIONS
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
-    with open_engine(
-        chosen.db,
-        user=chosen.user,
-        permissions=_AT_THE_TERMINAL,
-        create=operation.creates,
-        without_store=True,
-        late=not operation.opens_store,
-    ) as engine:
+    with _opened(operation, request, chosen) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
 
@@ -66,6 +62,24 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
             write_result(text_of(operation, result, hints))
     return operation.exit_code(result)
+
+
+@contextmanager
+def _opened(operation: Operation, request: Any, chosen: argparse.Namespace) -> Iterator[Engine]:
+    """The memory that the options choose. A dry run that would make the store gets an empty one, which is removed."""
+    is_trial = operation.creates and operation.opens_store and getattr(request, "dry_run", False)
+    open_chosen = partial(open_engine, user=chosen.user, permissions=_AT_THE_TERMINAL, late=not operation.opens_store)
+    with ExitStack() as stack:
+        try:
+            engine = open_chosen(chosen.db, create=operation.creates and not is_trial, without_store=not is_trial)
+        except NoStore:
+            if not is_trial:
+                raise
+            from tempfile import TemporaryDirectory
+
+            folder = stack.enter_context(TemporaryDirectory(prefix="picomem-"))
+            engine = open_chosen(Path(folder) / "picomem.db")
+        yield stack.enter_context(engine)
 
 
 def print_json(result: Any) -> None:
