@@ -8,11 +8,20 @@ from typing import Any
 from picomem.errors import Conflict, InvalidInput
 from picomem.hosts import toml_edit
 from picomem.hosts.host import Host, SettingsFile
-from picomem.hosts.program import NAME, Program, hook_invocation, is_edited_hook, is_mcp_command
+from picomem.hosts.program import (
+    NAME,
+    STORE_VARIABLES,
+    Program,
+    hook_invocation,
+    is_edited_hook,
+    is_mcp_command,
+)
 from picomem.light_dataclass import dataclass
 from picomem.text import json_edit
 
 _BOM = "\ufeff"
+_COMMAND = ("command", "args")
+_ENV = ("env", "environment")  # as most hosts name the variables, and as OpenCode does
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,7 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.servers:
         text = _with_server(text, file, host.server(program))
     if file.has_hooks:
-        text = _with_hooks(text, file, host, program.hook_command(), own)
+        text = _with_hooks(text, file, host, program, own)
     return bom + text
 
 
@@ -195,39 +204,62 @@ def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
         words, _ = _command_of(existing) if isinstance(existing, dict) else ((), {})
         if not is_mcp_command(words):
             raise Conflict(f"its MCP server “{NAME}” runs something else; give that another name")
-        if _says(existing, entry):
+        if _needed(existing) == _needed(entry):
             return text
-        # What the user added, such as a time limit, stays; variables that are not set any more do not.
-        entry = {name: value for name, value in existing.items() if name not in ("env", "environment")} | entry
+        entry = _updated(existing, entry)
     if file.syntax == "toml":
         return toml_edit.put_table(text, path, entry)
-    return json_edit.put(text, file.syntax, path, entry)
+    return json_edit.update(text, file.syntax, path, entry)
 
 
-def _says(existing: dict[str, Any], entry: dict[str, Any]) -> bool:
-    """Return whether an entry says the same already, perhaps with more that the user or the host added."""
-    names = {*entry, *({"env", "environment"} & existing.keys())}
-    return all((existing.get(name) or None) == (entry.get(name) or None) for name in names)
+def _needed(entry: dict[str, Any]) -> dict[str, Any]:
+    """What an install sets in the entry of a server that is there: the command, and the variables that choose a store.
+    All else is the user's, such as a time limit, or whether the server is enabled."""
+    needed = {name: entry[name] for name in _COMMAND if entry.get(name)}
+    variables = {name: _store_variables(entry.get(name)) for name in _ENV}
+    return needed | {name: value for name, value in variables.items() if value}
 
 
-def _with_hooks(text: str, file: SettingsFile, host: Host, command: str, own: OwnEntries) -> str:
-    """The text in which every hook of picomem runs the command, once at each event, and every event of the host has
+def _updated(existing: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a server that is there, with what an install sets as in another one."""
+    updated = {name: value for name, value in existing.items() if name not in _COMMAND or name in entry}
+    updated |= {name: entry[name] for name in _COMMAND if name in entry}
+    for name in _ENV:
+        old = existing.get(name)
+        others = (
+            {key: value for key, value in old.items() if key not in STORE_VARIABLES} if isinstance(old, dict) else {}
+        )
+        if variables := others | entry.get(name, {}):
+            updated[name] = variables
+        elif old:
+            del updated[name]
+    return updated
+
+
+def _store_variables(env: Any) -> dict[str, Any]:
+    return {name: env[name] for name in STORE_VARIABLES if name in env} if isinstance(env, dict) else {}
+
+
+def _with_hooks(text: str, file: SettingsFile, host: Host, program: Program, own: OwnEntries) -> str:
+    """The text in which every hook of picomem runs the program, once at each event, and every event of the host has
     one. An event where somebody extended the hook gets no second one, which would do the same again."""
     assert file.syntax != "toml"
     for hook in own.hooks:
-        text = _with_command(text, file.syntax, hook, command)
+        text = _with_program(text, file.syntax, hook, program)
     for hook in reversed(_redundant_hooks(own.hooks)):
         text = _without_hook(text, file, hook, lambda _: True)
     events = {hook.event for hook in (*own.hooks, *own.edited)}
     for entry in host.hooks:
         if entry.event not in events:
-            text = json_edit.append(text, file.syntax, ("hooks", entry.event), {"hooks": [entry.handler(command)]})
+            group = {"hooks": [entry.handler(program.hook_command())]}
+            text = json_edit.append(text, file.syntax, ("hooks", entry.event), group)
     return text
 
 
-def _with_command(text: str, syntax: json_edit.Syntax, hook: HookCommand, command: str) -> str:
-    """The text in which a hook runs the command. All else that is set there is the user's."""
-    if hook.command == command:
+def _with_program(text: str, syntax: json_edit.Syntax, hook: HookCommand, program: Program) -> str:
+    """The text in which a hook runs the program. What else is set there is the user's, such as a time limit."""
+    command = program.hook_command(hook.words, hook.env)
+    if hook_invocation(command) == (hook.words, hook.env):
         return text
     return json_edit.put(text, syntax, ("hooks", hook.event, hook.group, "hooks", hook.handler, "command"), command)
 

@@ -91,6 +91,20 @@ def put(text: str, syntax: Syntax, path: Path, value: Any) -> str:
     return _added(text, root, tuple(parents), str(key), value)
 
 
+def update(text: str, syntax: Syntax, path: Path, value: Any) -> str:
+    """The text with `value` at `path`. In an object that is there, only the members that differ are edited."""
+    existing = at(parse(text, syntax), path)
+    if not existing or not isinstance(existing.value, dict) or not isinstance(value, dict):
+        return put(text, syntax, path, value)
+    for key in existing.value:
+        if key not in value:
+            text = remove(text, syntax, (*path, key), lambda _: True)
+    for key, inner in value.items():
+        if key not in existing.value or existing.value[key] != inner:
+            text = update(text, syntax, (*path, key), inner)
+    return text
+
+
 def append(text: str, syntax: Syntax, path: Path, value: Any) -> str:
     """The text with `value` as a new last element of the array at `path`, which is made where it is missing."""
     root = parse(text, syntax)
