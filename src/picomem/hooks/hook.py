@@ -185,7 +185,7 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
     """What nobody waits for: note what was injected, or read the transcript on."""
     from picomem.engine.hook_log import note
     from picomem.hooks.hook_events import Action
-    from picomem.paths import is_regular
+    from picomem.paths import is_regular, status_of
 
     if event.action is not Action.READ and not injected:
         return
@@ -193,6 +193,8 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
     _leave_host()
     try:
         is_reading = event.action is Action.READ
+        if is_reading and status_of(event.transcript) is None:
+            return  # a host that was told to keep no transcripts names one all the same
         if is_reading and not is_regular(Path(event.transcript)):
             note("The transcript that the host named is no file.")
             return
