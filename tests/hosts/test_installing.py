@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -408,6 +409,23 @@ def test_a_file_with_another_hard_link_is_left_alone(
     assert "has another hard link" in str(install(HostPlan(host, reach, [FileChange(file, "", "x")]), program).problem)
     assert _roots(machine) == before
     assert all(file.path.stat().st_nlink == 2 for file in host.files(machine, reach))
+
+
+def test_an_install_into_a_large_file_takes_a_few_times_as_long_as_reading_it(
+    machine: Machine, program: Program
+) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    history = {f"/work/{number}": [{"display": "word " * 9, "n": number}] * 10 for number in range(2_000)}
+    settings.write_text(json.dumps({"projects": history}, indent=2))
+    started = process_time()
+    json.loads(settings.read_text())
+    reading = process_time() - started
+
+    started = process_time()
+    assert _install(CLAUDE_CODE, machine, "user", program)
+
+    assert process_time() - started < max(0.5, 60 * reading)
 
 
 def test_what_a_killed_process_left_is_removed(machine: Machine, program: Program) -> None:

@@ -18,6 +18,7 @@ from picomem.hosts.program import (
 )
 from picomem.light_dataclass import dataclass
 from picomem.text import json_edit
+from picomem.text.json_edit import Syntax
 
 _BOM = "\ufeff"
 _COMMAND = ("command", "args")
@@ -95,11 +96,13 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     if file.syntax != "toml" and not text.strip():
         text = "{}\r\n" if "\r\n" in text else "{}\n"
-    if file.servers:
-        text = _with_server(text, file, host.server(program))
-    if file.has_hooks:
-        text = _with_hooks(text, file, host, program, own)
-    return bom + text
+
+    def edit(text: str) -> str:
+        if file.servers:
+            text = _with_server(text, file, host.server(program))
+        return _with_hooks(text, file, host, program, own) if file.has_hooks else text
+
+    return bom + _edited(text, file, edit)
 
 
 def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
@@ -111,21 +114,33 @@ def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
     if not own.installed:
         return text
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-    if any(server.name == NAME for server in own.servers):
-        path = (*file.servers, NAME)
-        if file.syntax == "toml":
-            text = toml_edit.remove_table(text, path)
-        else:
-            text = json_edit.remove(text, file.syntax, path, _keeper(original, file))
-    for hook in reversed(own.hooks):
-        text = _without_hook(text, file, hook, _keeper(original, file))
-    return bom + text
+    has_server, path = any(server.name == NAME for server in own.servers), (*file.servers, NAME)
+    if file.syntax == "toml":
+        return bom + (toml_edit.remove_table(text, path) if has_server else text)
+    syntax, keeps = file.syntax, _keeper(original, file.syntax)
+
+    def edit(text: str) -> str:
+        if has_server:
+            text = json_edit.remove(text, syntax, path, keeps)
+        for hook in reversed(own.hooks):
+            text = _without_hook(text, syntax, hook, keeps)
+        return text
+
+    return bom + _edited(text, file, edit)
 
 
 def is_empty(text: str, file: SettingsFile) -> bool:
     """Return whether a file holds nothing that anybody would miss."""
     text = text.removeprefix(_BOM)
     return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
+
+
+def _edited(text: str, file: SettingsFile, edit: Callable[[str], str]) -> str:
+    """The text after an edit of what holds the entries of picomem."""
+    if file.syntax == "toml":
+        return edit(text)
+    keys = {*file.servers[:1], *(("hooks",) if file.has_hooks else ())}
+    return json_edit.edit_members(text, file.syntax, keys, edit)
 
 
 def _document(text: str, file: SettingsFile) -> dict[str, Any]:
@@ -247,7 +262,7 @@ def _with_hooks(text: str, file: SettingsFile, host: Host, program: Program, own
     for hook in own.hooks:
         text = _with_program(text, file.syntax, hook, program)
     for hook in reversed(_redundant_hooks(own.hooks)):
-        text = _without_hook(text, file, hook, lambda _: True)
+        text = _without_hook(text, file.syntax, hook, lambda _: True)
     events = {hook.event for hook in (*own.hooks, *own.edited)}
     for entry in host.hooks:
         if entry.event not in events:
@@ -256,7 +271,7 @@ def _with_hooks(text: str, file: SettingsFile, host: Host, program: Program, own
     return text
 
 
-def _with_program(text: str, syntax: json_edit.Syntax, hook: HookCommand, program: Program) -> str:
+def _with_program(text: str, syntax: Syntax, hook: HookCommand, program: Program) -> str:
     """The text in which a hook runs the program. What else is set there is the user's, such as a time limit."""
     command = program.hook_command(hook.words, hook.env)
     if hook_invocation(command) == (hook.words, hook.env):
@@ -273,23 +288,31 @@ def _redundant_hooks(hooks: Sequence[HookCommand]) -> list[HookCommand]:
     return [hook for hook in hooks if hook not in kept.values()]
 
 
-def _without_hook(text: str, file: SettingsFile, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
+def _without_hook(text: str, syntax: Syntax, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
     """The text without a hook; its group goes with its last hook."""
-    assert file.syntax != "toml"
     group = ("hooks", hook.event, hook.group)
-    node = json_edit.at(json_edit.parse(text, file.syntax), group)
+    node = json_edit.at(json_edit.parse(text, syntax), group)
     assert node is not None
     path = group if len(_handlers(node.value)) == 1 else (*group, "hooks", hook.handler)
-    return json_edit.remove(text, file.syntax, path, keeps)
+    return json_edit.remove(text, syntax, path, keeps)
 
 
-def _keeper(original: str | None, file: SettingsFile) -> Callable[[json_edit.Path], bool]:
+def _keeper(original: str | None, syntax: Syntax) -> Callable[[json_edit.Path], bool]:
     """Return whether an object that becomes empty was there before picomem was installed."""
     if original is None or not original.removeprefix(_BOM).strip():
         return lambda _: False
-    assert file.syntax != "toml"
     try:
-        root = json_edit.parse(original, file.syntax)
+        document = json_edit.parse(original, syntax).value
     except InvalidInput:
         return lambda _: False
-    return lambda path: json_edit.at(root, path) is not None
+
+    def was_there(path: json_edit.Path) -> bool:
+        value: Any = document
+        try:
+            for step in path:
+                value = value[step]
+        except (LookupError, TypeError):
+            return False
+        return True
+
+    return was_there
