@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -204,6 +205,14 @@ def test_a_broken_file_with_an_entry_is_told_of(findings: Findings, machine: Mac
     for odd in ('{"hooks": 5, "picomem": 1}', '{"hooks": {"Stop": [5, {"hooks": "picomem-hook"}]}}'):
         machine.home.joinpath(".codex", "hooks.json").write_text(odd)
         assert findings() == []
+
+
+def test_a_file_that_is_too_large_is_told_of_with_what_to_do(findings: Findings, machine: Machine) -> None:
+    settings = machine.home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.touch()
+    os.truncate(settings, (64 << 20) + 1)
+    assert findings() == [f"{settings} of Gemini CLI cannot be read: it is larger than 64 MiB; make it smaller first"]
 
 
 @pytest.mark.parametrize("escape", [r"\ud83d", r"\u0000"])

@@ -82,9 +82,9 @@ def _read(host: Host, reach: Reach, files: Sequence[SettingsFile], default: Path
             text = read_settings(file.path) or ""
             own = own_entries(text, file)
         except InvalidInput as error:
-            report.problems.append(
-                f"{file.path} of {host.title} cannot be read: {str(error).rstrip('.')}; mend the file"
-            )
+            reason = str(error).rstrip(".")
+            remedy = "" if ";" in reason else "; mend the file"
+            report.problems.append(f"{file.path} of {host.title} cannot be read: {reason}{remedy}")
             continue
         texts[file.path] = text
         hooks += [(file.path, hook) for hook in own.hooks]
