@@ -233,6 +233,26 @@ def test_a_path_that_no_file_can_have_is_told_of(escape: str, findings: Findings
     assert "Cursor" in shown
 
 
+@pytest.mark.sqlite_file("looks for the file")
+def test_doctor_reports_them_before_anything_is_stored(run_picomem: RunPicomem, programs: Path, home: Path) -> None:
+    assert run_picomem("install", "gemini-cli").code == 0
+    done = run_picomem("doctor")
+    assert (done.code, done.out) == (3, "")
+    assert "Nothing is stored yet" in done.err
+    settings = home / ".gemini" / "settings.json"
+    settings.write_text(settings.read_text().replace(str(programs), "/gone"))
+    done = run_picomem("doctor", "--json")
+    assert (done.code, done.json["healthy"], done.json["checked"]) == (1, False, {})
+    assert [finding["check"] for finding in done.json["findings"]] == ["host"]
+    assert "Nothing is stored yet" in done.json["warnings"][0]
+    shown = " ".join(run_picomem("doctor").out.split())
+    assert shown.startswith("Checked the settings of agents.")
+    assert "there is no program /gone/picomem" in shown
+    assert "Nothing is stored yet" in shown
+    assert run_picomem("doctor", "--db", str(home / "other.db")).code == 3
+    assert not list(home.rglob("*.db"))
+
+
 def test_doctor_reports_them_at_the_terminal(run_picomem: RunPicomem, programs: Path, home: Path) -> None:
     assert run_picomem("remember", "The lock closes at nine").code == 0
     assert run_picomem("install", "gemini-cli").code == 0
