@@ -20,6 +20,7 @@ from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
+from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.unavailable import LateConnector
 from picomem.text.inert_text import one_line
@@ -199,9 +200,15 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
 
 
 def check_exists(database: Path, *, named: bool) -> None:
-    """Raise NoStore where there is no such file; `named` is whether somebody named it, and may have mistyped."""
+    """Raise NoStore where there is no such file; `named` is whether somebody named it, and may have mistyped. Raise
+    StoreError where the file is empty and may have been a store."""
     try:
         database.stat()
+        if is_empty_file(database):
+            raise (StoreError if is_abandoned(database) else NoStore)(
+                f"{database} is empty, so there is no store in it; put a backup there with `picomem restore`, or "
+                "make a new store there with `picomem remember` or `picomem ingest`."
+            )
     except (FileNotFoundError, NotADirectoryError):
         if named:
             raise NoStore(

@@ -200,8 +200,9 @@ def open_regular(path: Path, *, buffering: int = DEFAULT_BUFFER_SIZE) -> Buffere
     return BufferedReader(FileIO(descriptor), buffering)
 
 
-def read_regular(path: Path, *, most: int) -> bytes:
-    """The content of a regular file of at most `most` bytes. Raises NotFound and InvalidInput."""
+def read_regular(path: Path, *, most: int, too_large: str = "") -> bytes:
+    """The content of a regular file of at most `most` bytes. Raises NotFound and InvalidInput; `too_large` is the
+    message for a larger file that nobody named."""
     with open_regular(path) as file:
         try:
             size = os.fstat(file.fileno()).st_size
@@ -209,7 +210,7 @@ def read_regular(path: Path, *, most: int) -> bytes:
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {_reason(error)}.") from error
     if size > most or len(content) > most:
-        raise InvalidInput(f"{path} is larger than {_size(most)}; name a smaller file.")
+        raise InvalidInput(too_large or f"{path} is larger than {size_shown(most)}; name a smaller file.")
     return content
 
 
@@ -334,5 +335,6 @@ def _reason(error: OSError | ValueError) -> str:
     return error.strerror or str(error)
 
 
-def _size(most: int) -> str:
+def size_shown(most: int) -> str:
+    """A limit in bytes, for people."""
     return f"{most >> 20} MiB" if most >= 1 << 20 else f"{most:,} bytes"

@@ -131,6 +131,17 @@ def test_an_entry_that_was_revised_comes_again(host: Host) -> None:
     assert revised in host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).context
 
 
+@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SubagentStop", "SessionEnd"])
+def test_a_transcript_that_the_host_does_not_keep_is_no_fault(host: Host, event: str) -> None:
+    for missing in (host.home / "missing.jsonl", host.home / "missing" / "missing.jsonl"):
+        assert host.hook(_claude(event, transcript_path=str(missing))).answer == {}
+    transcript = _transcript(host.home, "we will ship the exporter behind a feature flag")
+    host.hook(_claude("Stop", transcript_path=str(transcript)))
+    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+
+    assert host.problems() == []
+
+
 def test_a_folder_in_the_place_of_a_transcript_is_not_read(host: Host) -> None:
     _transcript(host.home, "we will ship the exporter behind a feature flag")
 

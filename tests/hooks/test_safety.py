@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from time import monotonic
+from time import monotonic, sleep
 
 import apsw
 import pytest
@@ -97,6 +97,22 @@ def test_a_damaged_store_is_left_as_it_is(host: Host) -> None:
             process.kill()
         assert (process.returncode, err) == (0, b"")
         assert isinstance(json.loads(out), dict)
+
+
+@pytest.mark.parametrize("number", range(len(EVENTS)))
+def test_a_store_that_was_cut_to_nothing_is_left_and_named_in_the_log(host: Host, number: int) -> None:
+    (host.home / "transcript.jsonl").write_text('{"role": "user", "content": "the exporter runs at four"}\n')
+    _store(host)
+    os.truncate(host.store, 0)
+
+    _is_harmless(host.start("--wait", "30"), _event(number, host.home))
+
+    until = monotonic() + HOSTS_PATIENCE
+    while not host.problems():
+        assert monotonic() < until
+        sleep(0.02)
+    assert f"{host.store} is empty, so there is no store in it" in host.problems()[0]
+    assert host.store.stat().st_size == 0
 
 
 def test_a_host_that_never_ends_its_input_gets_its_answer(host: Host) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,82 @@ def test_codex_hooks_are_told_of_until_they_are_trusted_as_they_are(
     assert any("Codex skips 6 hooks" in finding for finding in findings())
 
 
+def _hooks_of(settings: Path) -> dict[str, list[str]]:
+    """The commands of each event."""
+    groups = json.loads(settings.read_text())["hooks"]
+    return {event: [h["command"] for group in several for h in group["hooks"]] for event, several in groups.items()}
+
+
+@pytest.mark.parametrize("layout", ["in one group", "in two groups"])
+@pytest.mark.parametrize("commands", [("/gone/picomem-hook", "/gone/picomem-hook"),
+    ("/gone/picomem-hook", "/lost/picomem-hook --db /other.db"), (None, "/gone/picomem-hook claude-code"),
+    ("/gone/picomem-hook", None), (None, None)])  # fmt: skip
+def test_an_install_corrects_every_hook_that_the_doctor_tells_of(
+    commands: tuple[str | None, str | None],
+    layout: str,
+    findings: Findings,
+    install_in: InstallIn,
+    program: Program,
+    home: Path,
+) -> None:
+    install_in("claude-code")
+    settings = home / ".claude" / "settings.json"
+    document = json.loads(settings.read_text())
+    theirs = {"type": "command", "command": "say done"}
+    ours = [{"type": "command", "command": command or program.hook_command()} for command in commands]
+    groups = [{"hooks": [theirs, *ours]}] if layout == "in one group" else [{"hooks": [theirs, h]} for h in ours]
+    document["hooks"] |= {"Stop": groups, "SubagentStop": groups}
+    settings.write_text(json.dumps(document))
+    assert findings() != []
+    assert all("`picomem install claude-code` corrects it" in finding for finding in findings())
+
+    install_in("claude-code")
+
+    assert findings() == []
+    hooks = _hooks_of(settings)
+    mine = program.hook_command()
+    assert [sorted(hooks[event]) for event in ("Stop", "SubagentStop")] == [
+        sorted([mine, *["say done"] * len(groups)])
+    ] * 2
+
+
+def test_an_install_corrects_hooks_for_different_occasions_and_keeps_each(
+    findings: Findings, install_in: InstallIn, program: Program, home: Path
+) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    dead = {"type": "command", "command": "/gone/picomem-hook"}
+    groups = [{"matcher": occasion, "hooks": [dead]} for occasion in ("startup", "clear", "startup")]
+    settings.write_text(json.dumps({"hooks": {"SessionStart": groups}}))
+
+    install_in("claude-code")
+
+    assert findings() == []
+    groups = json.loads(settings.read_text())["hooks"]["SessionStart"]
+    assert [(group["matcher"], group["hooks"][0]["command"]) for group in groups] == [
+        ("startup", program.hook_command()),
+        ("clear", program.hook_command()),
+    ]
+
+
+def test_a_server_of_another_name_is_told_of_with_a_remedy_that_holds(
+    findings: Findings, install_in: InstallIn, home: Path
+) -> None:
+    install_in("cursor")
+    settings = home / ".cursor" / "mcp.json"
+    document = json.loads(settings.read_text())
+    for name, command in (("old", "/gone/picomem"), ("older", "/gone/picomem")):
+        document["mcpServers"][name] = {"command": command, "args": ["mcp", "--db", f"/{name}.db"]}
+    settings.write_text(json.dumps(document))
+
+    told = findings()
+
+    assert len(told) == 4
+    for name in ("old", "older"):
+        about = [finding for finding in told if finding.startswith(f"the MCP server “{name}” of Cursor")]
+        assert [finding.endswith("remove the entry") for finding in about] == [True, True]
+
+
 def test_two_entries_for_one_store_are_told_of(findings: Findings, install_in: InstallIn, machine: Machine) -> None:
     install_in("claude-code")
     install_in("claude-code", "project")
@@ -130,6 +207,14 @@ def test_a_broken_file_with_an_entry_is_told_of(findings: Findings, machine: Mac
         assert findings() == []
 
 
+def test_a_file_that_is_too_large_is_told_of_with_what_to_do(findings: Findings, machine: Machine) -> None:
+    settings = machine.home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.touch()
+    os.truncate(settings, (64 << 20) + 1)
+    assert findings() == [f"{settings} of Gemini CLI cannot be read: it is larger than 64 MiB; make it smaller first"]
+
+
 @pytest.mark.parametrize("escape", [r"\ud83d", r"\u0000"])
 def test_a_path_that_no_file_can_have_is_told_of(escape: str, findings: Findings, machine: Machine) -> None:
     command = {"type": "command", "command": f"/x{json.loads(chr(34) + escape + chr(34))}/picomem-hook --db '/d/x.db'"}
@@ -146,6 +231,26 @@ def test_a_path_that_no_file_can_have_is_told_of(escape: str, findings: Findings
     shown = "\n".join(findings())
     assert "there is no program /x" in shown
     assert "Cursor" in shown
+
+
+@pytest.mark.sqlite_file("looks for the file")
+def test_doctor_reports_them_before_anything_is_stored(run_picomem: RunPicomem, programs: Path, home: Path) -> None:
+    assert run_picomem("install", "gemini-cli").code == 0
+    done = run_picomem("doctor")
+    assert (done.code, done.out) == (3, "")
+    assert "Nothing is stored yet" in done.err
+    settings = home / ".gemini" / "settings.json"
+    settings.write_text(settings.read_text().replace(str(programs), "/gone"))
+    done = run_picomem("doctor", "--json")
+    assert (done.code, done.json["healthy"], done.json["checked"]) == (1, False, {})
+    assert [finding["check"] for finding in done.json["findings"]] == ["host"]
+    assert "Nothing is stored yet" in done.json["warnings"][0]
+    shown = " ".join(run_picomem("doctor").out.split())
+    assert shown.startswith("Checked the settings of agents.")
+    assert "there is no program /gone/picomem" in shown
+    assert "Nothing is stored yet" in shown
+    assert run_picomem("doctor", "--db", str(home / "other.db")).code == 3
+    assert not list(home.rglob("*.db"))
 
 
 def test_doctor_reports_them_at_the_terminal(run_picomem: RunPicomem, programs: Path, home: Path) -> None:

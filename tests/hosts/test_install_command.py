@@ -195,6 +195,23 @@ def test_a_host_that_is_broken_does_not_keep_others_from_being_installed(
     assert tree(with_claude_code) == before
 
 
+def test_a_settings_file_that_is_too_large_is_named_with_what_to_do(
+    with_claude_code: Path, run_picomem: RunPicomem
+) -> None:
+    settings = with_claude_code / ".claude" / "settings.json"
+    os.truncate(settings, (64 << 20) + 1)
+    done = run_picomem("install", "claude-code")
+    assert (done.code, done.err) == (
+        2, f"picomem: {settings} is left as it is: it is larger than 64 MiB; make it smaller first.\n"
+    )  # fmt: skip
+    own = with_claude_code / "data" / "picomem" / "config.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.touch()
+    os.truncate(own, (1 << 20) + 1)
+    said = f"picomem: The settings file {own} is larger than 1 MiB; remove from it what is no setting.\n"
+    assert run_picomem("status").err == said
+
+
 def test_a_project_has_its_own_settings(home: Path, project: Path, run_picomem: RunPicomem) -> None:
     before = tree(home)
     done = run_picomem("install", "claude-code", "--scope", "project")

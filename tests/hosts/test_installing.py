@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -14,10 +16,12 @@ from tests.hosts.conftest import RunPicomem, tree
 
 from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.codex_host import CODEX
+from picomem.hosts.cursor_host import CURSOR
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
 from picomem.hosts.machine import Machine
+from picomem.hosts.opencode_host import OPENCODE
 from picomem.hosts.program import Program
 from picomem.hosts.settings_files import replace_settings
 
@@ -222,6 +226,83 @@ def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
     assert not _install(host, machine, reach, program)
 
 
+_CODEX_ENTRY = """model = "x"
+
+[mcp_servers.picomem] # since May
+# the disk is slow
+startup_timeout_sec = 30
+command = "{program}" # moved twice
+args = ["mcp"]
+
+[mcp_servers.picomem.env] # mine
+# no colours
+NO_COLOR = "1"{variables}
+"""
+_OPENCODE_ENTRY = """{{
+  "mcp": {{
+    // since May
+    "picomem": {{
+      "command": ["{program}", "mcp"], // moved twice
+      /* until the disk is fast */ "enabled": false,
+      "environment": {{
+        // no colours
+        "NO_COLOR": "1",{variables}
+      }},
+    }},
+  }},
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "entry", "variables"),
+    [
+        (CODEX, _CODEX_ENTRY, '\nPICOMEM_DATA_DIR = "/gone"'),
+        (OPENCODE, _OPENCODE_ENTRY, '\n        "PICOMEM_DATA_DIR": "/gone",'),
+    ],
+    ids=["codex", "opencode"],
+)
+def test_what_the_user_set_in_the_entry_of_the_server_stays(
+    host: Host, entry: str, variables: str, machine: Machine, program: Program
+) -> None:
+    settings = host.files(machine, "user")[0].path
+    settings.parent.mkdir(parents=True)
+    as_installed = entry.format(program=program.path, variables="")
+    for text in (as_installed, entry.format(program="/gone/picomem", variables=variables)):
+        settings.write_text(text)
+        _install(host, machine, "user", program)
+        assert settings.read_text() == as_installed
+
+
+def test_what_the_user_set_in_a_hook_stays(machine: Machine, program: Program) -> None:
+    _install(CLAUDE_CODE, machine, "user", program)
+    settings = machine.home / ".claude" / "settings.json"
+    changed = settings.read_text().replace('"timeout": 5', '"timeout": 60, "statusMessage": "remembering"')
+    changed = changed.replace('"async": true', '"async": false')
+    written, hook = json.dumps(program.hook_command()), shlex.quote(program.hook_path)
+    as_installed = changed.replace(written, f'"env NO_COLOR=1 {hook} --wait 2"')
+    for text in (
+        changed.replace(written, f'"NO_COLOR=1 {hook} --wait 2"'),
+        changed.replace(written, '"env NO_COLOR=1 PICOMEM_DATA_DIR=/gone /gone/picomem-hook --db /gone.db --wait 2"'),
+    ):
+        settings.write_text(text)
+        assert _install(CLAUDE_CODE, machine, "user", program) == ("gone" in text)
+        assert settings.read_text() == (as_installed if "gone" in text else text)
+
+
+def test_a_store_that_the_user_put_into_an_entry_is_the_installs_to_choose(machine: Machine, program: Program) -> None:
+    settings = machine.home / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    env = {"PICOMEM_DB": "/old.db", "LANG": "C", "PICOMEM_CONFIG": "/old.toml"}
+    server = {"command": "uvx", "args": ["picomem", "mcp", "--db", "/old.db"], "env": env, "timeout": 5}
+    settings.write_text(json.dumps({"mcpServers": {"picomem": server}}))
+
+    _install(CURSOR, machine, "user", program)
+
+    server |= {"command": program.path, "args": ["mcp"], "env": {"LANG": "C"}}
+    assert json.loads(settings.read_text()) == {"mcpServers": {"picomem": server}}
+
+
 @pytest.mark.parametrize(
     "server",
     [
@@ -328,6 +409,23 @@ def test_a_file_with_another_hard_link_is_left_alone(
     assert "has another hard link" in str(install(HostPlan(host, reach, [FileChange(file, "", "x")]), program).problem)
     assert _roots(machine) == before
     assert all(file.path.stat().st_nlink == 2 for file in host.files(machine, reach))
+
+
+def test_an_install_into_a_large_file_takes_a_few_times_as_long_as_reading_it(
+    machine: Machine, program: Program
+) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    history = {f"/work/{number}": [{"display": "word " * 9, "n": number}] * 10 for number in range(2_000)}
+    settings.write_text(json.dumps({"projects": history}, indent=2))
+    started = process_time()
+    json.loads(settings.read_text())
+    reading = process_time() - started
+
+    started = process_time()
+    assert _install(CLAUDE_CODE, machine, "user", program)
+
+    assert process_time() - started < max(0.5, 60 * reading)
 
 
 def test_what_a_killed_process_left_is_removed(machine: Machine, program: Program) -> None:

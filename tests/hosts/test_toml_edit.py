@@ -35,16 +35,55 @@ def test_a_table_that_is_added_is_there_and_removed_again_to_the_byte(text: str)
     assert remove_table(put_table(edited, _PATH, {"command": "other"}), _PATH) == text
 
 
-def test_an_old_table_is_replaced_where_it_stands_with_the_tables_below_it() -> None:
+def test_a_table_is_changed_where_it_stands_and_a_table_below_it_that_has_no_values_goes() -> None:
     text = (
         '# top\n[mcp_servers.picomem] # ours\ncommand = "old"\n\n[mcp_servers.picomem.env]\nA = "b"\n\n'
         '# about the next\n[mcp_servers.z]\ncommand = "z"\n'
     )
     edited = put_table(text, _PATH, {"command": "new"})
     assert (
-        edited == '# top\n[mcp_servers.picomem]\ncommand = "new"\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
+        edited
+        == '# top\n[mcp_servers.picomem] # ours\ncommand = "new"\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
     )
     assert remove_table(edited, _PATH) == '# top\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (['env = { OWN = "1", OLD = "x" } # mine'], ['env = { OWN = "1", NEW = "y" } # mine']),
+        (["env.OWN = '1'", "env.OLD = 'x' # gone"], ["env.OWN = '1'"]),
+        (["# why", "[mcp_servers.picomem.env] # mine", 'OLD = "x"', "# own", 'OWN = "1"'],
+         ["# why", "[mcp_servers.picomem.env] # mine", 'NEW = "y"', "# own", 'OWN = "1"']),
+        (['startup_timeout_sec = 30 # slow disk', '"env" = {OWN="1"}'],
+         ['startup_timeout_sec = 30 # slow disk', '"env" = { OWN = "1", NEW = "y" }']),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "", "\n\n# the next\n[other]\n"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_only_the_keys_that_differ_are_edited(lines: list[str], expected: list[str], end: str, line_end: str) -> None:
+    ours = [
+        "[mcp_servers.picomem] # by me",
+        "# what it runs",
+        'command = "old" # was /opt',
+        "args = [",
+        '  "mcp", # serves',
+        "]",
+    ]
+    text = line_end.join(["model = 'x'", *ours, *lines]) + end.replace("\n", line_end)
+    before = tomllib.loads(text)["mcp_servers"]["picomem"]
+    env = {"OWN": "1"} if any("env.OWN" in line for line in lines) else {"OWN": "1", "NEW": "y"}
+
+    edited = put_table(text, _PATH, {**before, "command": "new", "env": env})
+
+    ours[2] = 'command = "new" # was /opt'
+    assert edited == line_end.join(["model = 'x'", *ours, *expected]) + end.replace("\n", line_end)
+    assert put_table(edited, _PATH, {**before, "command": "new", "env": env}) == edited
+
+
+def test_a_key_that_goes_takes_its_lines_with_it() -> None:
+    text = '[mcp_servers.picomem]\ncommand = "x"\nargs = [\n  "a",\n]\n# note\ncwd = """\n[x]\n"""'
+    assert put_table(text, _PATH, {"command": "x"}) == '[mcp_servers.picomem]\ncommand = "x"\n# note'
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
@@ -81,6 +120,7 @@ def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
         ("[ingest] # copies\nkeep_mb = 5\n[recall]\n", '[ingest] # copies\nkeep = "expiring"\nkeep_mb = 5\n[recall]\n'),
         ("[ingest]\r\nkeep = 'none' # later\r\n", '[ingest]\r\nkeep = "expiring" # later\r\n'),
         ("[ingest]", '[ingest]\nkeep = "expiring"\n'),
+        ("[ingest]\nkeep = '''none''' # later", '[ingest]\nkeep = "expiring" # later'),
         ('# keep = "all"\n[ingest]\n# keep = "all"\n  keep="none"\n', '# keep = "all"\n[ingest]\n# keep = "all"\n  keep="expiring"\n'),
         ('[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\n', '[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\nkeep = "expiring"\n'),
     ],
@@ -89,9 +129,7 @@ def test_a_key_is_set_and_every_other_byte_stays(text: str, expected: str) -> No
     assert set_key(text, ("ingest",), "keep", "expiring") == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["ingest.keep = 'none'\n", "ingest = { keep = 'none' }\n", "[ingest]\nkeep = '''none'''\n", "x = ["]
-)
+@pytest.mark.parametrize("text", ["ingest.keep = 'none'\n", "ingest = { keep = 'none' }\n", "ingest = 1\n", "x = ["])
 def test_a_key_that_cannot_be_set_by_its_line_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         set_key(text, ("ingest",), "keep", "expiring")

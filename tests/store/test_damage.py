@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
@@ -14,12 +15,13 @@ from typing import Any
 import apsw
 import pytest
 
+from picomem import app
 from picomem.engine.authorization import has_tokens, make_token
 from picomem.engine.channel_contacts import accept, ask_to_pair
 from picomem.engine.channel_log import Incoming
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import later_purges
-from picomem.errors import Corrupt, Locked, PicomemError, StoreError
+from picomem.errors import Corrupt, Locked, NoStore, PicomemError, StoreError
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
@@ -682,3 +684,16 @@ def test_an_empty_file_becomes_a_store_and_this_is_said(db, open_engine, caplog)
     os.utime(db, (1, 1))
     assert open_engine().memories() == []
     assert "is empty, so a new store is made in it" in caplog.text
+
+
+@pytest.mark.parametrize("age", [0, 3600])
+def test_an_empty_file_becomes_no_store_by_a_command_that_only_reads(db, open_engine, caplog, age):
+    db.touch()
+    os.utime(db, (time.time() - age,) * 2)
+    with pytest.raises(StoreError if age else NoStore, match="is empty, so there is no store in it"):
+        app.open_engine(db, create=False, embedder="none")
+    assert not caplog.records
+    assert db.stat().st_size == 0
+    open_engine()
+    with app.open_engine(db, create=False, embedder="none") as engine:
+        assert engine.memories() == []

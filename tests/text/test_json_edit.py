@@ -12,7 +12,7 @@ from tests.amounts import amount
 from tests.hosts.documents import KEYS, VALUES, json_documents
 
 from picomem.errors import InvalidInput
-from picomem.text.json_edit import append, at, parse, put, remove
+from picomem.text.json_edit import append, at, edit_members, parse, put, remove, update
 
 
 def _without(value: Any, path: tuple[str, ...]) -> Any:
@@ -65,6 +65,41 @@ def test_what_is_inserted_is_there_and_removed_again_to_the_byte(
     assert _pruned(_without(after, path), before) == before
     assert remove(edited, "jsonc", path, lambda parent: at(root, parent) is not None) == text
     assert put(edited, "jsonc", path, value) == edited
+
+
+@settings(max_examples=amount(120, 20_000))
+@given(json_documents(relaxed=True), KEYS, st.dictionaries(KEYS, VALUES, max_size=3))
+def test_an_update_edits_only_the_members_that_differ(
+    document: tuple[str, dict[str, Any]], key: str, value: dict[str, Any]
+) -> None:
+    text, before = document
+    edited = update(text, "jsonc", (key,), value)
+    assert parse(edited, "jsonc").value == before | {key: value}
+    assert update(edited, "jsonc", (key,), value) == edited
+
+
+def test_an_update_leaves_comments_and_the_order_of_members() -> None:
+    text = '{"mine": {\n  // first\n  "b": [1], // one\n  "a": {"x": 1, /* two */ "y": 2}, "gone": 3\n}}'
+    assert update(text, "jsonc", ("mine",), {"a": {"x": 1, "y": 5}, "b": [1], "new": 4}) == (
+        '{"mine": {\n  // first\n  "b": [1], // one\n  "a": {"x": 1, /* two */ "y": 5},\n  "new": 4\n}}'
+    )
+
+
+@settings(max_examples=amount(200, 20_000))
+@given(json_documents(relaxed=True), st.sets(KEYS, max_size=2), st.data())
+def test_an_edit_of_some_members_is_the_same_in_a_document_with_the_others_shortened(
+    document: tuple[str, dict[str, Any]], keys: set[str], data: Any
+) -> None:
+    text, value = document
+    if "\r\n" in text:  # of two kinds of line ends the edit takes one that it sees
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    keys |= {"mine"}
+    key = data.draw(st.sampled_from(sorted(keys)))
+    edits = [lambda text: text, lambda text: put(text, "jsonc", (key,), {"a": [1]})]
+    if key in value:
+        edits.append(lambda text: remove(text, "jsonc", (key,)))
+    for edit in edits:
+        assert edit_members(text, "jsonc", keys, edit) == edit(text)
 
 
 def _pruned(value: Any, like: Any) -> Any:

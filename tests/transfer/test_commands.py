@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.transfer.conftest import take_in
 from tests.transfer.foreign_files import FILES
+from tests.transfer.test_conversations import chatgpt, write
 
 from picomem.cli.main import main
 from picomem.errors import InvalidInput, NotFound
@@ -51,6 +52,26 @@ def test_a_user_moves_to_another_store(run, tmp_path: Path) -> None:
     undo = said.splitlines()[-1].split("`")[1].split()[1:]
     run(*undo, *elsewhere)
     assert json.loads(run("memories", "--json", *elsewhere))["memories"] == []
+
+
+@pytest.mark.sqlite_file("looks for the file")
+@pytest.mark.parametrize("store", ["the default", "a named one", "none beside notes"])
+@pytest.mark.parametrize("form", ["mem0", "markdown", "chatgpt"])
+def test_a_dry_run_without_a_store_counts_and_makes_none(store: str, form: str, run, tmp_path: Path) -> None:
+    path = write(tmp_path, chatgpt()[:1]) if form == "chatgpt" else FILES[form].write(tmp_path)
+    if store == "none beside notes":
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "config.toml").write_text(f'[notes]\npaths = ["{tmp_path / "notes"}"]\n', "utf-8")
+    named = ("--db", str(tmp_path / "missing" / "named.db")) if store == "a named one" else ()
+    before = sorted(tmp_path.rglob("*"))
+    dry = json.loads(run("import", form, str(path), "--dry-run", "--json", *named))
+    assert sorted(tmp_path.rglob("*")) == before
+    done = json.loads(run("import", form, str(path), "--json", *named))
+    for count in ("changed", "known", "refused", "unreadable", "conversations", "messages", "passed_over"):
+        assert dry[count] == done[count]
+    assert dry["conversations"] or dry["new"] == done["new"] > 0
+    if form != "chatgpt":  # whose dry run counts the conversations alone
+        assert json.loads(run("import", form, str(path), "--dry-run", "--json", *named))["known"] == done["new"]
 
 
 def test_an_import_says_what_it_refused_and_why(run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -178,13 +179,49 @@ def test_a_later_export_adds_only_what_is_new(engine: Engine, tmp_path: Path) ->
     assert len(said(engine)) == 5
 
 
+@pytest.mark.parametrize("change", ["none", "touched", "another name", "moved", "packed"])
+@pytest.mark.parametrize("conversations", [chatgpt(), chatgpt()[1:], claude()], ids=["chatgpt", "empty", "claude"])
+def test_of_the_same_export_nothing_is_new_again(
+    conversations: Any, change: str, engine: Engine, tmp_path: Path
+) -> None:
+    path = write(tmp_path, conversations)
+    form = "claude" if "uuid" in conversations[0] else "chatgpt"
+    dry = take_in(engine, path, form, dry_run=True)[1]
+    first = take_in(engine, path, form)[1]
+    assert (dry.sessions, dry.messages) == (first.sessions, first.messages)
+    assert first.sessions == len(conversations)
+    if change == "touched":
+        os.utime(path, (1, 1))
+    elif change == "moved":
+        path = path.rename(tmp_path / "moved.json")
+    elif change != "none":
+        path = write(tmp_path, conversations, "zip" if change == "packed" else "json", "again.json")
+    for is_dry in (True, False, False):
+        again = take_in(engine, path, form, dry_run=is_dry)[1]
+        assert (again.sessions, again.messages, again.episodes, again.new) == (0, 0, 0, 0)
+
+
+def test_of_a_later_export_what_is_new_is_counted(engine: Engine, tmp_path: Path) -> None:
+    conversations = chatgpt()
+    nodes = conversations[0]["mapping"]
+    later = node("i", "h", "user", "Does the ferry at six take bicycles?")
+    take_in(engine, write(tmp_path, [conversations[0] | {"mapping": dict(nodes)}]))
+    nodes |= later
+    path = write(tmp_path, [conversations[0] | {"current_node": "i"}, conversations[1]], name="later.json")
+    for is_dry in (True, False):
+        report = take_in(engine, path, "chatgpt", dry_run=is_dry)[1]
+        assert (report.sessions, report.messages) == (1, 1)
+
+
 @pytest.mark.requirement("X5")
 def test_a_purged_conversation_is_not_read_again(engine: Engine, tmp_path: Path) -> None:
     path = write(tmp_path, chatgpt())
     take_in(engine, path)
     purged = engine.purge(session="c-1")
     assert purged.scan is not None and purged.scan.clean
-    take_in(engine, path)
+    for is_dry in (True, False):
+        again = take_in(engine, path, dry_run=is_dry)[1]
+        assert (again.sessions, again.messages) == (0, 0)
     assert said(engine) == []
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from difflib import unified_diff
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from picomem.cli.file_diff import file_diff
 from picomem.cli.run import json_document, write_result
 from picomem.cli.stderr_line import remark
 from picomem.errors import InvalidInput, NotFound
@@ -141,7 +140,7 @@ def _report(
     shows_remarks: bool,
 ) -> int:
     """Print what was changed, or in a dry run what would be; the exit code."""
-    own_diff = _diff_of(keeping.path, keeping.before, keeping.after) if keeping else ""
+    own_diff = file_diff(keeping.path, keeping.before, keeping.after) if keeping else ""
     if chosen.json:
         document = {"dry_run": chosen.dry_run, "hosts": [_view(plan, done, idle, shows_remarks) for plan in plans]}
         if keeping:
@@ -218,19 +217,7 @@ def _entries_of(change: FileChange) -> str:
 
 
 def _diff(change: FileChange) -> str:
-    return _diff_of(change.file.path, change.before, change.after)
-
-
-def _diff_of(path: Path, before: str | None, after: str | None) -> str:
-    """The change of a file as a unified diff, in which a file that is not there is /dev/null."""
-    # Not splitlines, which also splits at separators that are no line ends to a patch.
-    old, new = (StringIO(text or "", newline="\n").readlines() for text in (before, after))
-    old_name = "/dev/null" if before is None else f"a{path}"
-    new_name = "/dev/null" if after is None else f"b{path}"
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in unified_diff(old, new, old_name, new_name)
-    )
+    return file_diff(change.file.path, change.before, change.after)
 
 
 def _shown(path: Path, machine: Machine) -> str:

@@ -7,11 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import OutputFailed
+from picomem.engine.engine import Engine
+from picomem.errors import NoStore, OutputFailed
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
@@ -24,48 +27,72 @@ _AT_THE_TERMINAL = PERMISSIONS
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
-    with open_engine(
-        chosen.db,
-        user=chosen.user,
-        permissions=_AT_THE_TERMINAL,
-        create=operation.creates,
-        without_store=True,
-        late=not operation.opens_store,
-    ) as engine:
-        if getattr(chosen, "watch", False):
-            from picomem.cli.watch import watch
+    try:
+        with _opened(operation, request, chosen) as engine:
+            if getattr(chosen, "watch", False):
+                from picomem.cli.watch import watch
 
-            return watch(engine, operation, request, as_json=chosen.json)
-        if operation.confirmation and operation.confirmation.is_needed(request):
-            from picomem.cli.confirm import confirmed
+                return watch(engine, operation, request, as_json=chosen.json)
+            if operation.confirmation and operation.confirmation.is_needed(request):
+                from picomem.cli.confirm import confirmed
 
-            request = confirmed(engine, operation, request, as_json=chosen.json)
-            if request is None:
+                confirmed_request = confirmed(engine, operation, request, as_json=chosen.json)
+                if confirmed_request is None:
+                    return 0
+                request = confirmed_request
+            lines = None if chosen.json else operation.printed_lines(engine, request)
+            if lines is not None:
+                with closing(lines):
+                    for line in lines:
+                        write_result(line, end="", failed="Not all of it could be written to stdout")
                 return 0
-        lines = None if chosen.json else operation.printed_lines(engine, request)
-        if lines is not None:
-            with closing(lines):
-                for line in lines:
-                    write_result(line, end="", failed="Not all of it could be written to stdout")
-            return 0
-        with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
-            result = operation.call(engine, request, progress)
-        from picomem.cli.command_hints import hints_for
+            with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
+                result = operation.call(engine, request, progress)
+    except NoStore as error:
+        if not operation.examines_machine:
+            raise
+        from picomem.cli.machine_examination import host_findings_alone
 
-        hints = hints_for(chosen.given)
+        result = host_findings_alone(request, chosen, error)
+    else:
         if operation.examines_machine:
             from picomem.cli.machine_examination import with_host_findings
 
             result = with_host_findings(result, chosen)
-        if chosen.json:
-            from picomem.operations.command_rewriting import advised
-
-            print_json(advised(result, hints.shown))
-        else:
-            from picomem.cli.text.presented import text_of
-
-            write_result(text_of(operation, result, hints))
+    _print(operation, result, chosen)
     return operation.exit_code(result)
+
+
+def _print(operation: Operation, result: Any, chosen: argparse.Namespace) -> None:
+    from picomem.cli.command_hints import hints_for
+
+    hints = hints_for(chosen.given)
+    if chosen.json:
+        from picomem.operations.command_rewriting import advised
+
+        print_json(advised(result, hints.shown))
+    else:
+        from picomem.cli.text.presented import text_of
+
+        write_result(text_of(operation, result, hints))
+
+
+@contextmanager
+def _opened(operation: Operation, request: Any, chosen: argparse.Namespace) -> Iterator[Engine]:
+    """The memory that the options choose. A dry run that would make the store gets an empty one, which is removed."""
+    is_trial = operation.creates and operation.opens_store and getattr(request, "dry_run", False)
+    open_chosen = partial(open_engine, user=chosen.user, permissions=_AT_THE_TERMINAL, late=not operation.opens_store)
+    with ExitStack() as stack:
+        try:
+            engine = open_chosen(chosen.db, create=operation.creates and not is_trial, without_store=not is_trial)
+        except NoStore:
+            if not is_trial:
+                raise
+            from tempfile import TemporaryDirectory
+
+            folder = stack.enter_context(TemporaryDirectory(prefix="picomem-"))
+            engine = open_chosen(Path(folder) / "picomem.db")
+        yield stack.enter_context(engine)
 
 
 def print_json(result: Any) -> None:

@@ -185,7 +185,7 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
     """What nobody waits for: note what was injected, or read the transcript on."""
     from picomem.engine.hook_log import note
     from picomem.hooks.hook_events import Action
-    from picomem.paths import is_regular
+    from picomem.paths import is_regular, status_of
 
     if event.action is not Action.READ and not injected:
         return
@@ -193,10 +193,12 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
     _leave_host()
     try:
         is_reading = event.action is Action.READ
+        if is_reading and status_of(event.transcript) is None:
+            return  # a host that was told to keep no transcripts names one all the same
         if is_reading and not is_regular(Path(event.transcript)):
             note("The transcript that the host named is no file.")
             return
-        with _opened(event, options, create=is_reading, embedder=None if is_reading else "none") as engine:
+        with _opened_to_read_on(event, options) if is_reading else _opened(event, options, create=False) as engine:
             if is_reading:
                 from picomem.engine.upkeep import keep_transcripts
 
@@ -223,6 +225,14 @@ def _leave_host() -> None:
         os.dup2(nowhere, stream)
     os.nice(10)
     signal.alarm(_FINISH_SECONDS)
+
+
+def _opened_to_read_on(event: HookEvent, options: Mapping[str, str]) -> Engine:
+    """Memory, made where there is none. An empty file that may have been a store is left to its owner: StoreError."""
+    try:
+        return _opened(event, options, create=False, embedder=None)
+    except NoStore:
+        return _opened(event, options, create=True, embedder=None)
 
 
 def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool, embedder: str | None = "none") -> Engine:

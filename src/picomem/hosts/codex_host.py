@@ -56,7 +56,7 @@ def _is_trusted(trusted: Any, path: Path, hook: HookCommand) -> bool:
     event = re.sub("(?<=[a-z])(?=[A-Z])", "_", hook.event).lower()
     entry = trusted.get(f"{path}:{event}:{hook.group}:{hook.handler}") if isinstance(trusted, dict) else None
     trusted_hash = entry.get("trusted_hash") if isinstance(entry, dict) else None
-    if trusted_hash is None or hook.matched or not hook.settings.keys() <= _HASHED:
+    if trusted_hash is None or hook.matcher is not None or not hook.settings.keys() <= _HASHED:
         return trusted_hash is not None
     document = {"event_name": event, "hooks": [{"async": False, **hook.settings}]}
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

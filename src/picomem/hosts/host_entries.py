@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from picomem.errors import Conflict, InvalidInput
 from picomem.hosts import toml_edit
 from picomem.hosts.host import Host, SettingsFile
-from picomem.hosts.program import NAME, Program, hook_invocation, is_edited_hook, is_mcp_command
+from picomem.hosts.program import (
+    NAME,
+    STORE_VARIABLES,
+    Program,
+    hook_invocation,
+    is_edited_hook,
+    is_mcp_command,
+)
 from picomem.light_dataclass import dataclass
 from picomem.text import json_edit
+from picomem.text.json_edit import Syntax
 
 _BOM = "\ufeff"
+_COMMAND = ("command", "args")
+_ENV = ("env", "environment")  # as most hosts name the variables, and as OpenCode does
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +37,8 @@ class ServerEntry:
 @dataclass(frozen=True, slots=True)
 class HookCommand:
     """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set.
-    `words` and `env` are the program with its arguments, and its variables. The hook is `matched` if its group is for
-    some occasions of the event only."""
+    `words` and `env` are the program with its arguments, and its variables. `matcher` chooses occasions of the event;
+    None where its group has none."""
 
     event: str
     group: int
@@ -37,7 +47,12 @@ class HookCommand:
     words: tuple[str, ...]
     env: dict[str, str]
     settings: dict[str, Any]
-    matched: bool
+    matcher: str | None
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether the hook runs at each occasion of the event."""
+        return self.matcher in (None, "", "*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +96,13 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     if file.syntax != "toml" and not text.strip():
         text = "{}\r\n" if "\r\n" in text else "{}\n"
-    if file.servers:
-        text = _with_server(text, file, host.server(program))
-    if file.has_hooks:
-        for entry in host.hooks:
-            existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
-            if existing is None and any(hook.event == entry.event for hook in own.edited):
-                continue  # a second one would do the same again
-            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command()))
-    return bom + text
+
+    def edit(text: str) -> str:
+        if file.servers:
+            text = _with_server(text, file, host.server(program))
+        return _with_hooks(text, file, host, program, own) if file.has_hooks else text
+
+    return bom + _edited(text, file, edit)
 
 
 def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
@@ -101,21 +114,33 @@ def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
     if not own.installed:
         return text
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
-    if any(server.name == NAME for server in own.servers):
-        path = (*file.servers, NAME)
-        if file.syntax == "toml":
-            text = toml_edit.remove_table(text, path)
-        else:
-            text = json_edit.remove(text, file.syntax, path, _keeper(original, file))
-    for hook in reversed(own.hooks):
-        text = _without_hook(text, file, hook, _keeper(original, file))
-    return bom + text
+    has_server, path = any(server.name == NAME for server in own.servers), (*file.servers, NAME)
+    if file.syntax == "toml":
+        return bom + (toml_edit.remove_table(text, path) if has_server else text)
+    syntax, keeps = file.syntax, _keeper(original, file.syntax)
+
+    def edit(text: str) -> str:
+        if has_server:
+            text = json_edit.remove(text, syntax, path, keeps)
+        for hook in reversed(own.hooks):
+            text = _without_hook(text, syntax, hook, keeps)
+        return text
+
+    return bom + _edited(text, file, edit)
 
 
 def is_empty(text: str, file: SettingsFile) -> bool:
     """Return whether a file holds nothing that anybody would miss."""
     text = text.removeprefix(_BOM)
     return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
+
+
+def _edited(text: str, file: SettingsFile, edit: Callable[[str], str]) -> str:
+    """The text after an edit of what holds the entries of picomem."""
+    if file.syntax == "toml":
+        return edit(text)
+    keys = {*file.servers[:1], *(("hooks",) if file.has_hooks else ())}
+    return json_edit.edit_members(text, file.syntax, keys, edit)
 
 
 def _document(text: str, file: SettingsFile) -> dict[str, Any]:
@@ -152,7 +177,7 @@ def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]
 
 def _hooks(hooks: Any) -> list[HookCommand]:
     return [
-        HookCommand(event, number, place, handler["command"], *invocation, handler, "matcher" in group)
+        HookCommand(event, number, place, handler["command"], *invocation, handler, _matcher(group))
         for event, number, place, group, handler in _all_handlers(hooks)
         if (invocation := hook_invocation(handler.get("command")))
     ]
@@ -175,6 +200,10 @@ def _all_handlers(hooks: Any) -> Iterator[tuple[str, int, int, dict[str, Any], d
                     yield event, number, place, group, handler
 
 
+def _matcher(group: dict[str, Any]) -> str | None:
+    return str(group["matcher"] or "") if "matcher" in group else None
+
+
 def _handlers(group: Any) -> list[Any]:
     handlers = group.get("hooks") if isinstance(group, dict) else None
     return handlers if isinstance(handlers, list) else []
@@ -190,50 +219,100 @@ def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
         words, _ = _command_of(existing) if isinstance(existing, dict) else ((), {})
         if not is_mcp_command(words):
             raise Conflict(f"its MCP server “{NAME}” runs something else; give that another name")
-        if _says(existing, entry):
+        if _needed(existing) == _needed(entry):
             return text
-        # What the user added, such as a time limit, stays; variables that are not set any more do not.
-        entry = {name: value for name, value in existing.items() if name not in ("env", "environment")} | entry
+        entry = _updated(existing, entry)
     if file.syntax == "toml":
         return toml_edit.put_table(text, path, entry)
-    return json_edit.put(text, file.syntax, path, entry)
+    return json_edit.update(text, file.syntax, path, entry)
 
 
-def _says(existing: dict[str, Any], entry: dict[str, Any]) -> bool:
-    """Return whether an entry says the same already, perhaps with more that the user or the host added."""
-    names = {*entry, *({"env", "environment"} & existing.keys())}
-    return all((existing.get(name) or None) == (entry.get(name) or None) for name in names)
+def _needed(entry: dict[str, Any]) -> dict[str, Any]:
+    """What an install sets in the entry of a server that is there: the command, and the variables that choose a store.
+    All else is the user's, such as a time limit, or whether the server is enabled."""
+    needed = {name: entry[name] for name in _COMMAND if entry.get(name)}
+    variables = {name: _store_variables(entry.get(name)) for name in _ENV}
+    return needed | {name: value for name, value in variables.items() if value}
 
 
-def _with_hook(text: str, file: SettingsFile, event: str, existing: HookCommand | None, handler: dict[str, Any]) -> str:
+def _updated(existing: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a server that is there, with what an install sets as in another one."""
+    updated = {name: value for name, value in existing.items() if name not in _COMMAND or name in entry}
+    updated |= {name: entry[name] for name in _COMMAND if name in entry}
+    for name in _ENV:
+        old = existing.get(name)
+        others = (
+            {key: value for key, value in old.items() if key not in STORE_VARIABLES} if isinstance(old, dict) else {}
+        )
+        if variables := others | entry.get(name, {}):
+            updated[name] = variables
+        elif old:
+            del updated[name]
+    return updated
+
+
+def _store_variables(env: Any) -> dict[str, Any]:
+    return {name: env[name] for name in STORE_VARIABLES if name in env} if isinstance(env, dict) else {}
+
+
+def _with_hooks(text: str, file: SettingsFile, host: Host, program: Program, own: OwnEntries) -> str:
+    """The text in which every hook of picomem runs the program, once at each event, and every event of the host has
+    one. An event where somebody extended the hook gets no second one, which would do the same again."""
     assert file.syntax != "toml"
-    if existing is None:
-        return json_edit.append(text, file.syntax, ("hooks", event), {"hooks": [handler]})
-    path = ("hooks", event, existing.group, "hooks", existing.handler)
-    node = json_edit.at(json_edit.parse(text, file.syntax), path)
-    assert node is not None
-    if all(node.value.get(name) == value for name, value in handler.items()):
+    for hook in own.hooks:
+        text = _with_program(text, file.syntax, hook, program)
+    for hook in reversed(_redundant_hooks(own.hooks)):
+        text = _without_hook(text, file.syntax, hook, lambda _: True)
+    events = {hook.event for hook in (*own.hooks, *own.edited)}
+    for entry in host.hooks:
+        if entry.event not in events:
+            group = {"hooks": [entry.handler(program.hook_command())]}
+            text = json_edit.append(text, file.syntax, ("hooks", entry.event), group)
+    return text
+
+
+def _with_program(text: str, syntax: Syntax, hook: HookCommand, program: Program) -> str:
+    """The text in which a hook runs the program. What else is set there is the user's, such as a time limit."""
+    command = program.hook_command(hook.words, hook.env)
+    if hook_invocation(command) == (hook.words, hook.env):
         return text
-    return json_edit.put(text, file.syntax, path, node.value | handler)
+    return json_edit.put(text, syntax, ("hooks", hook.event, hook.group, "hooks", hook.handler, "command"), command)
 
 
-def _without_hook(text: str, file: SettingsFile, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
+def _redundant_hooks(hooks: Sequence[HookCommand]) -> list[HookCommand]:
+    """The hooks that only run when another hook of their event runs too."""
+    kept: dict[tuple[str, str | None], HookCommand] = {}
+    for hook in sorted(hooks, key=lambda hook: not hook.is_for_all):
+        if (hook.event, None) not in kept:
+            kept.setdefault((hook.event, None if hook.is_for_all else hook.matcher), hook)
+    return [hook for hook in hooks if hook not in kept.values()]
+
+
+def _without_hook(text: str, syntax: Syntax, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
     """The text without a hook; its group goes with its last hook."""
-    assert file.syntax != "toml"
     group = ("hooks", hook.event, hook.group)
-    node = json_edit.at(json_edit.parse(text, file.syntax), group)
+    node = json_edit.at(json_edit.parse(text, syntax), group)
     assert node is not None
     path = group if len(_handlers(node.value)) == 1 else (*group, "hooks", hook.handler)
-    return json_edit.remove(text, file.syntax, path, keeps)
+    return json_edit.remove(text, syntax, path, keeps)
 
 
-def _keeper(original: str | None, file: SettingsFile) -> Callable[[json_edit.Path], bool]:
+def _keeper(original: str | None, syntax: Syntax) -> Callable[[json_edit.Path], bool]:
     """Return whether an object that becomes empty was there before picomem was installed."""
     if original is None or not original.removeprefix(_BOM).strip():
         return lambda _: False
-    assert file.syntax != "toml"
     try:
-        root = json_edit.parse(original, file.syntax)
+        document = json_edit.parse(original, syntax).value
     except InvalidInput:
         return lambda _: False
-    return lambda path: json_edit.at(root, path) is not None
+
+    def was_there(path: json_edit.Path) -> bool:
+        value: Any = document
+        try:
+            for step in path:
+                value = value[step]
+        except (LookupError, TypeError):
+            return False
+        return True
+
+    return was_there

@@ -21,7 +21,8 @@ from picomem.paths import is_server, without_password
 
 @dataclass(frozen=True, slots=True)
 class InstalledEntry:
-    """An MCP server, or the hook of an event, that runs picomem: where it stands, what it starts, on which store."""
+    """An MCP server, or the hook of an event, that runs picomem: where it stands, what it starts, on which store. The
+    `matcher` of a hook chooses occasions of its event; empty for all."""
 
     host: Host
     reach: Reach
@@ -31,6 +32,7 @@ class InstalledEntry:
     program: str
     store: Path
     user: str
+    matcher: str = ""
 
     @property
     def shown(self) -> str:
@@ -40,9 +42,11 @@ class InstalledEntry:
 
     @property
     def remedy(self) -> str:
-        """The command that corrects the entry."""
+        """What corrects the entry: an install changes the hooks, and of the servers the one that it adds."""
+        if not self.is_hook and self.name != NAME:
+            return "remove the entry"
         scope = " --scope project" if self.reach == "project" else ""
-        return f"`picomem install {self.host.name}{scope}`"
+        return f"`picomem install {self.host.name}{scope}` corrects it"
 
 
 @dataclass(slots=True)
@@ -78,9 +82,9 @@ def _read(host: Host, reach: Reach, files: Sequence[SettingsFile], default: Path
             text = read_settings(file.path) or ""
             own = own_entries(text, file)
         except InvalidInput as error:
-            report.problems.append(
-                f"{file.path} of {host.title} cannot be read: {str(error).rstrip('.')}; mend the file"
-            )
+            reason = str(error).rstrip(".")
+            remedy = "" if ";" in reason else "; mend the file"
+            report.problems.append(f"{file.path} of {host.title} cannot be read: {reason}{remedy}")
             continue
         texts[file.path] = text
         hooks += [(file.path, hook) for hook in own.hooks]
@@ -98,7 +102,8 @@ def _entries(host: Host, reach: Reach, file: SettingsFile, own: OwnEntries, defa
         yield InstalledEntry(host, reach, file.path, server.name, False, server.words[0], store, user)
     for hook in own.hooks:
         store, user = _store_of(hook.words, hook.env, default)
-        yield InstalledEntry(host, reach, file.path, hook.event, True, hook.words[0], store, user)
+        matcher = "" if hook.is_for_all else hook.matcher or ""
+        yield InstalledEntry(host, reach, file.path, hook.event, True, hook.words[0], store, user, matcher)
 
 
 def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple[Path, str]:
@@ -113,43 +118,41 @@ def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple
 
 
 def _missing_programs(entries: Sequence[InstalledEntry], machine: Machine) -> Iterator[str]:
-    """Report a program once, even if several entries of a file start it."""
-    gone: dict[tuple[Path, str], list[InstalledEntry]] = defaultdict(list)
+    """Report a program once, even if several hooks of a file start it."""
+    gone: dict[tuple[Path, str, str], list[InstalledEntry]] = defaultdict(list)
     for entry in entries:
         path = Path(entry.program).expanduser()
         if not (path.is_file() if path.is_absolute() else machine.has_program(entry.program)):
-            gone[entry.path, entry.program].append(entry)
-    for (path, program), several in gone.items():
+            gone[entry.path, entry.program, "" if entry.is_hook else entry.name].append(entry)
+    for (path, program, _), several in gone.items():
         first = several[0]
         what = first.shown if len(several) == 1 else f"the {len(several)} hooks of {first.host.title} in {path}"
-        remedy = f"{first.remedy} corrects it" if first.is_hook or first.name == NAME else "remove the entry"
-        yield f"{what} cannot start, because there is no program {program}; {remedy}"
+        yield f"{what} cannot start, because there is no program {program}; {first.remedy}"
 
 
 def _repeated(entries: Sequence[InstalledEntry]) -> Iterator[str]:
     """Two entries of a host that do the same. A server of the project takes the place of the user's of that name."""
-    same: dict[tuple[str, str, Path, str], list[InstalledEntry]] = defaultdict(list)
+    same: dict[tuple[str, str, str, Path, str], list[InstalledEntry]] = defaultdict(list)
     for entry in entries:
         kind = entry.name if entry.is_hook else ""
-        several = same[entry.host.name, kind, _resolved(entry.store), entry.user]
+        several = same[entry.host.name, kind, entry.matcher, _resolved(entry.store), entry.user]
         if entry.is_hook or all(other.name != entry.name for other in several):
             several.append(entry)
     for several in same.values():
         if len(several) > 1:
             places = " and ".join(entry.shown for entry in several)
-            yield f"{places} are for the same store, so the agent gets the same twice; remove one of them"
+            is_one_file = several[0].is_hook and len({entry.path for entry in several}) == 1
+            remedy = several[0].remedy if is_one_file else "remove one of them"
+            yield f"{places} are for the same store, so the agent gets the same twice; {remedy}"
 
 
 def _other_stores(entries: Sequence[InstalledEntry], examined: Path) -> Iterator[str]:
-    other: dict[tuple[str, bool, Path], InstalledEntry] = {}
+    other: dict[tuple[str, str, Path], InstalledEntry] = {}
     for entry in entries:
         if not _is_same(entry.store, examined):
-            other.setdefault((entry.host.name, entry.is_hook, entry.store), entry)
+            other.setdefault((entry.host.name, "" if entry.is_hook else entry.name, entry.store), entry)
     for (_, _, store), entry in other.items():
-        yield (
-            f"{entry.shown} uses another store, {store}, and not {examined}; "
-            f"if that is wrong, {entry.remedy} corrects it"
-        )
+        yield (f"{entry.shown} uses another store, {store}, and not {examined}; if that is wrong, {entry.remedy}")
 
 
 def _is_same(store: Path, other: Path) -> bool:

@@ -6,6 +6,7 @@ If a file cannot be read, its whole host stays unchanged; the other hosts are in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from picomem.errors import InvalidInput, PicomemError
@@ -87,8 +88,9 @@ def plan_uninstall(host: Host, machine: Machine) -> list[HostPlan]:
 def install(plan: HostPlan, program: Program) -> HostPlan:
     """Change the files of a host as planned, or as it is right by now. The changes that were made."""
 
-    def changed(file: SettingsFile) -> FileChange:
-        edit = _install_edit(plan.host, file, program)
+    def changed(planned: FileChange) -> FileChange:
+        file = planned.file
+        edit = _as_planned(planned, _install_edit(plan.host, file, program))
         is_private = plan.reach == "user"
         before, after = replace_settings(file.path, edit, lambda text: _needs_copy(text, file), is_private=is_private)
         return FileChange(file, before, after)
@@ -100,8 +102,10 @@ def uninstall(plan: HostPlan, machine: Machine) -> HostPlan:
     """Take the entries of a host's files out, and remove what an install made. The changes that were made."""
     kept_folders = (machine.home, machine.folder)
 
-    def changed(file: SettingsFile) -> FileChange:
-        before, after = replace_settings(file.path, _uninstall_edit(file), lambda _: False, is_private=True)
+    def changed(planned: FileChange) -> FileChange:
+        file = planned.file
+        edit = _as_planned(planned, _uninstall_edit(file))
+        before, after = replace_settings(file.path, edit, lambda _: False, is_private=True)
         if before != after:
             backup = _backup(file)
             if after is None and file.path.parent not in kept_folders:
@@ -123,23 +127,29 @@ def _planned(
             check_writable(file.path)
         return planned
 
-    plan = _changes(HostPlan(host, reach), files, planned)
+    plan = _changes(HostPlan(host, reach), [(file.path, partial(planned, file)) for file in files])
     return HostPlan(host, reach, problem=plan.problem) if plan.problem else plan
 
 
-def _done(plan: HostPlan, change: Callable[[SettingsFile], FileChange]) -> HostPlan:
-    return _changes(plan, [planned.file for planned in plan.changes], change)
+def _done(plan: HostPlan, change: Callable[[FileChange], FileChange]) -> HostPlan:
+    return _changes(plan, [(planned.file.path, partial(change, planned)) for planned in plan.changes])
 
 
-def _changes(plan: HostPlan, files: Sequence[SettingsFile], change: Callable[[SettingsFile], FileChange]) -> HostPlan:
+def _changes(plan: HostPlan, steps: Sequence[tuple[Path, Callable[[], FileChange]]]) -> HostPlan:
+    """The plan with the changes of its steps, each of a file, up to the first that fails."""
     changes: list[FileChange] = []
-    for file in files:
+    for path, change in steps:
         try:
-            changes.append(change(file))
+            changes.append(change())
         except PicomemError as error:
-            problem = type(error)(_sentence(file.path, str(error)))
+            problem = type(error)(_sentence(path, str(error)))
             return HostPlan(plan.host, plan.reach, tuple(changes), problem)
     return HostPlan(plan.host, plan.reach, tuple(changes))
+
+
+def _as_planned(planned: FileChange, edit: Edit) -> Edit:
+    """The edit that was planned, which is not made again where the file is still the same."""
+    return lambda text: planned.after if text == planned.before else edit(text)
 
 
 def _sentence(path: Path, reason: str) -> str:

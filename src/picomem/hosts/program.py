@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP se
 HOOK_NAME = "picomem-hook"
 # Where the store and the settings are; a host that a desktop starts has another environment than the terminal.
 _KEPT_VARIABLES = ("PICOMEM_DATA_DIR", "PICOMEM_CONFIG")
+STORE_VARIABLES = ("PICOMEM_DB", *_KEPT_VARIABLES)  # that choose a store; an install decides about all of them
 _HOOK_OPTIONS = frozenset(("--db", "--user", "--wait"))  # each with a value
 _HOOK_HOSTS = frozenset(("claude-code", "codex"))  # the first argument of hooks that an older version installed
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
@@ -48,11 +50,14 @@ class Program:
         """The arguments with which the program serves MCP."""
         return ["mcp", *self.options]
 
-    def hook_command(self) -> str:
-        """The command line of a hook, for a shell."""
-        words = [self.hook_path, *self.options]
-        if self.env:
-            words = ["env", *(f"{name}={value}" for name, value in self.env.items()), *words]
+    def hook_command(self, old_words: Sequence[str] = (), old_env: Mapping[str, str] | None = None) -> str:
+        """The command line of a hook, for a shell. Of one that is there already, the time limit and the variables that
+        choose no store stay."""
+        wait = dict(pairwise(old_words)).get("--wait")
+        words = [self.hook_path, *self.options, *(["--wait", wait] if wait else [])]
+        others = {name: value for name, value in (old_env or {}).items() if name not in STORE_VARIABLES}
+        if env := others | dict(self.env):
+            words = ["env", *(f"{name}={value}" for name, value in env.items()), *words]
         return shlex.join(words)
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from picomem.errors import Conflict, InvalidInput, NotFound
-from picomem.paths import make_private_dir, read_regular, status_of, sync_folder
+from picomem.paths import make_private_dir, read_regular, size_shown, status_of, sync_folder
 
 BACKUP_ENDING = ".picomem-backup"
 _LARGEST = 64 << 20
@@ -93,7 +93,8 @@ def remove_empty_folder(folder: Path) -> None:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return read_regular(path, most=_LARGEST)
+        too_large = f"it is larger than {size_shown(_LARGEST)}; make it smaller first"
+        return read_regular(path, most=_LARGEST, too_large=too_large)
     except NotFound:
         return None
 

@@ -1,8 +1,9 @@
-"""Inserts and removes one table of a TOML document, or sets one key, as text: every other byte stays the same. Pure.
+"""Inserts, changes and removes one table of a TOML document as text: every other byte stays the same. Pure.
 
 A table has its own lines: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
-`[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's parser checks each edit: the document
-must have the same content afterwards, except for that table. `remove_table` undoes `put_table` to the byte.
+`[mcp_servers.picomem.env]`. A new table goes to the end of the document; in one that is there, only the keys whose
+values differ are edited. Python's parser checks each edit: the document must have the same content afterwards, except
+for that table. `remove_table` undoes `put_table` to the byte.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 
 Table = tuple[str, ...]  # its keys, from the root
 
@@ -22,6 +25,20 @@ _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
 )
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_NAME = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_ASSIGNED = re.compile(rf"[ \t]*({_NAME}(?:[ \t]*\.[ \t]*{_NAME})*)[ \t]*=[ \t]*")
+_IS_HEADER = re.compile(r"[ \t]*\[")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A key with its value: the keys from the root, its lines [start, end), and its value [value_start, value_end)."""
+
+    path: Table
+    start: int
+    value_start: int
+    value_end: int
+    end: int
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -44,18 +61,16 @@ def table_at(document: dict[str, Any], path: Table) -> Any:
 
 
 def put_table(text: str, path: Table, values: dict[str, Any]) -> str:
-    """The text with a table: in the place of the one that is there, or at the end. Raises InvalidInput."""
+    """The text with a table of these values: a new one at the end, or the one that is there, whose other lines and
+    comments stay. Raises InvalidInput."""
     before = parse_toml(text)
-    line_end = "\r\n" if "\r\n" in text else "\n"
+    line_end = _line_end(text)
     lines = [f"[{'.'.join(map(_key, path))}]", *(f"{_key(key)} = {_value(value)}" for key, value in values.items())]
     table = line_end.join(lines)
-    blocks = _blocks(text, path)
     # A document whose last line has no end gets a table without one too, so that a removal knows of it.
     has_end = not text or text.endswith("\n")
-    if blocks:
-        (start, end), *others = blocks
-        after = _without(text, others)[end:]
-        text = text[:start] + table + (line_end if text.endswith("\n", 0, end) else "") + after
+    if _blocks(text, path):
+        text = _with_values(text, path, table_at(before, path), values)
     elif text:
         text += (line_end if has_end else 2 * line_end) + table + (line_end if has_end else "")
     else:
@@ -65,19 +80,15 @@ def put_table(text: str, path: Table, values: dict[str, Any]) -> str:
 
 
 def set_key(text: str, path: Table, key: str, value: str) -> str:
-    """The text with a key of a table set to a text; comments stay, also behind the value. Raises InvalidInput where the
-    table, or the old value, does not stand in lines of its own."""
-    before = parse_toml(text)
-    table = table_at(before, path)
-    if table is None:
-        return put_table(text, path, {key: value})
-    start = next((place for place, keys in _headers(text) if keys == path), None)
-    if start is not None:
-        after = _with_key(text, start, key, value, is_there=key in table)
-        if _says(after, before, path, {**table, key: value}):
-            return after
-    shown = ".".join(path)
-    raise InvalidInput(f"“{key}” cannot be set there; write {_key(key)} = {_value(value)} below [{shown}]")
+    """The text with a key of a table set to a text. Raises InvalidInput where the table has no lines of its own."""
+    table = table_at(parse_toml(text), path)
+    try:
+        return put_table(text, path, {**(table if isinstance(table, dict) else {}), key: value})
+    except InvalidInput as error:
+        shown = ".".join(path)
+        raise InvalidInput(
+            f"“{key}” cannot be set there; write {_key(key)} = {_value(value)} below [{shown}]"
+        ) from error
 
 
 def remove_table(text: str, path: Table) -> str:
@@ -91,17 +102,41 @@ def remove_table(text: str, path: Table) -> str:
     return text
 
 
-def _with_key(text: str, start: int, key: str, value: str, *, is_there: bool) -> str:
-    """The text with a key in the table whose header begins at `start`."""
-    header_end = text.find("\n", start) + 1 or len(text)
-    if not is_there:
-        line_end = "\r\n" if "\r\n" in text else "\n"
-        before = text[:header_end] if text.endswith("\n", 0, header_end) else text[:header_end] + line_end
-        return f"{before}{_key(key)} = {_value(value)}{line_end}{text[header_end:]}"
-    end = next((place for place, _ in _headers(text) if place > start), len(text))
-    assignment = rf"(?m)^([ \t]*{re.escape(_key(key))}[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')"
-    old = re.compile(assignment).search(text, header_end, end)
-    return text[: old.start(2)] + _value(value) + text[old.end(2) :] if old else text
+def _with_values(text: str, path: Table, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """The text in which a table that has the values `before` has those of `after`."""
+    for key in before.keys() - after.keys():
+        text = _without_key(text, (*path, key))
+    for key, value in after.items():
+        old, inner = before.get(key), (*path, key)
+        if key in before and repr(old) == repr(value):
+            continue
+        assignment = next((item for item in _assignments(text) if item.path == inner), None)
+        if assignment:
+            text = text[: assignment.value_start] + _value(value) + text[assignment.value_end :]
+        elif isinstance(old, dict) and isinstance(value, dict):
+            text = _with_values(text, inner, old, value)
+        else:
+            text = _with_key(_without_key(text, inner), path, key, value)
+    return text
+
+
+def _with_key(text: str, path: Table, key: str, value: Any) -> str:
+    """The text with a new key of a table; the same text where the table has no header."""
+    start = next((place for place, keys in _headers(text) if keys == path), None)
+    if start is None:
+        return text
+    end = text.find("\n", start) + 1 or len(text)
+    header = text[:end] if text.endswith("\n", 0, end) else text[:end] + _line_end(text)
+    return f"{header}{_key(key)} = {_value(value)}{_line_end(text)}{text[end:]}"
+
+
+def _without_key(text: str, path: Table) -> str:
+    """The text without a key, in whatever lines it has its value."""
+    for item in reversed(list(_assignments(text))):
+        if item.path[: len(path)] == path:
+            before = text[: item.start]
+            text = (before if text.endswith("\n", 0, item.end) else _without_line_end(before)) + text[item.end :]
+    return _without(text, _blocks(text, path))
 
 
 def _check(before: dict[str, Any], text: str, path: Table, values: dict[str, Any] | None) -> None:
@@ -147,25 +182,55 @@ def _blocks(text: str, path: Table) -> list[tuple[int, int]]:
 
 def _headers(text: str) -> list[tuple[int, Table]]:
     """Return where each table begins, and its keys. `text` is TOML."""
-    headers: list[tuple[int, Table]] = []
-    depth, line = 0, 0
+    return [(start, _keys(text, start)) for start, _ in _statements(text) if _IS_HEADER.match(text, start)]
+
+
+def _assignments(text: str) -> Iterator[Assignment]:
+    """Every key that has a value in its own lines. `text` is TOML."""
+    table: Table = ()
+    for start, end in _statements(text):
+        if _IS_HEADER.match(text, start):
+            table = _keys(text, start)
+        elif assigned := _ASSIGNED.match(text, start, end):
+            comment = next((place for place, depth in _comments(text, assigned.end(), end) if not depth), end)
+            value = text[assigned.end() : comment].rstrip()
+            path = (*table, *_keys_of(tomllib.loads(f"{assigned.group(1)} = 0")))
+            yield Assignment(path, start, assigned.end(), assigned.end() + len(value), end)
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """The lines of a document, where a value of several lines is one with its key: their beginnings and ends."""
+    depth, start = 0, 0
     for token in _TOKEN.finditer(text):
         kind = token.group()
-        if kind == "\n":
-            line = token.end()
-        elif kind == "[" and not depth and not text[line : token.start()].strip():
-            headers.append((line, _keys(text, line)))
-            depth = 1
-        elif kind in "[{":
+        if kind in "[{":
             depth += 1
         elif kind in "]}":
             depth -= 1
-    return headers
+        elif kind == "\n" and not depth:
+            yield start, token.end()
+            start = token.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _comments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The comments between two places, each with the number of brackets around it."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start, end):
+        kind = token.group()
+        depth += (kind in "[{") - (kind in "]}")
+        if kind.startswith("#"):
+            yield token.start(), depth
 
 
 def _keys(text: str, line: int) -> Table:
-    header = text[line:].partition("\n")[0].rstrip("\r")
-    value: Any = tomllib.loads(header)
+    end = text.find("\n", line)
+    return _keys_of(tomllib.loads(text[line : len(text) if end < 0 else end].rstrip("\r")))
+
+
+def _keys_of(value: Any) -> Table:
+    """The keys on the only path through a document."""
     keys: list[str] = []
     while isinstance(value, list | dict) and value:
         if isinstance(value, list):
@@ -186,6 +251,10 @@ def _without(text: str, blocks: list[tuple[int, int]]) -> str:
             before = _without_line_end(before)
         text = before + text[end:]
     return text
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _without_line_end(text: str) -> str:

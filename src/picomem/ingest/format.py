@@ -45,6 +45,7 @@ Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can b
 
 TOO_LONG = "line too long"
 COPIED_SESSION = "forked from"  # the mark of the session with which a fork begins
+NAMELESS = "#"  # before the number of a session without an id in a document
 NO_HEADER = "unreadable first line"  # in a format in which this line tells who speaks
 _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn

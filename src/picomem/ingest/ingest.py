@@ -26,7 +26,7 @@ from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.episode_packing import Packer, Piece
-from picomem.ingest.format import NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
+from picomem.ingest.format import NAMELESS, NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.projects import ProjectNames
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
@@ -318,7 +318,7 @@ class Ingest:
         for info, turns, skipped in form.sessions(path):
             info = self._maker.safe(info)
             nameless += not info.session
-            session = info.session or f"#{nameless}"
+            session = info.session or f"{NAMELESS}{nameless}"
             if info.user and info.user not in self._users:
                 report.passed_over({"session of another user": 1}, {})
                 continue

@@ -47,6 +47,11 @@ def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]
     return sorted(at_path, key=_id_of)
 
 
+def turns_of_host(tx: Transaction, scope: Scope, host: str) -> list[tuple[str, str, int]]:
+    """The path, the session and the number of turns of each transcript of a host."""
+    return [(path, session, turns) for path, session, turns in sql(tx).all("turns_of_host", user=scope.user, host=host)]
+
+
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
     row = sql(tx).one("transcript_at_path", user=scope.user, path=path, session=session)
     return None if row is None else _transcript(row)

@@ -28,8 +28,7 @@ def look_for_lost_files(path: Path) -> None:
             f"{path} is empty while its log {log.name} is not, so the database was truncated; restore both from a "
             f"backup, or move {log.name} away to start with an empty store."
         )
-    # A store that is being made has no ballast yet, so one that lies there is of a store that was cut to nothing.
-    if is_empty and (_size(Path(f"{path}{BALLAST}")) or time.time() - path.stat().st_mtime > _MAKING_SECONDS):
+    if is_empty and is_abandoned(path):
         import logging
 
         logging.getLogger("picomem").warning("%s is empty, so a new store is made in it.", path)
@@ -41,6 +40,17 @@ def look_for_lost_files(path: Path) -> None:
             "Put a copy of the database and its log in their place if something is missing.",
             log,
         )
+
+
+def is_empty_file(path: Path) -> bool:
+    """Return whether a database is a file of no bytes without a log, so nothing is stored there."""
+    return path.is_file() and not _size(path) and not _size(Path(f"{path}-wal"))
+
+
+def is_abandoned(path: Path) -> bool:
+    """Return whether an empty file may have been a store, rather than one that another process is making now."""
+    # A store that is being made has no ballast yet, so one that lies there is of a store that was cut to nothing.
+    return bool(_size(Path(f"{path}{BALLAST}"))) or time.time() - path.stat().st_mtime > _MAKING_SECONDS
 
 
 def is_log_lost(path: Path) -> bool:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
-from picomem.ingest.format import DocumentFormat, format_named
+from picomem.ingest.format import NAMELESS, DocumentFormat, format_named
+from picomem.ingest.noise import visible
+from picomem.ingest.resuming import PURGED
 from picomem.paths import is_regular
-from picomem.transfer.importer import Importer
+from picomem.transfer.importer import Importer, conversation_name
 
 
 class ConversationExport:
@@ -35,7 +37,15 @@ class ConversationExport:
         if not importer.dry_run:
             importer.read_transcript(path, self.name)
             return
-        for _, turns, skipped in form.sessions(path):
-            importer.report.sessions += 1
-            importer.report.messages += len(turns)
+        known, nameless = importer.known_conversations(self.name), 0
+        for info, turns, skipped in form.sessions(path):
+            nameless += not info.session
+            session = visible(info.session) or f"{NAMELESS}{nameless}"
+            name = conversation_name(session, path.resolve())
+            if name not in known and importer.is_purged_conversation(self.name, session, path.resolve()):
+                importer.report.passed_over.update({PURGED: 1})
+                continue
+            importer.report.sessions += name not in known
+            importer.report.messages += max(0, len(turns) - known.get(name, 0))
             importer.report.passed_over.update(skipped.counts)
+            known[name] = max(len(turns), known.get(name, 0))

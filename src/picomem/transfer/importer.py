@@ -19,6 +19,7 @@ from time import monotonic
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.history.imported_conversations import note_transcripts
+from picomem.ingest.format import NAMELESS
 from picomem.ingest.report import Report
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
@@ -169,13 +170,14 @@ class Importer:
 
     def read_transcript(self, path: Path, form: str) -> None:
         """Ingest a file of conversations, and count what became of it. Raises InvalidInput where it cannot be read."""
-        before = self._conversations(path)
+        before = self.known_conversations(form)
         done = self._read_transcript(path, form)
         if done.problems:
             raise InvalidInput(done.problems[0])
-        report = self.report
-        report.sessions = self._conversations(path) - before
-        report.messages, report.episodes = done.turns, done.episodes
+        report, after = self.report, self.known_conversations(form)
+        report.sessions = len(after.keys() - before.keys())
+        report.messages = sum(max(0, turns - before.get(name, 0)) for name, turns in after.items())
+        report.episodes = done.episodes
         report.new = done.decisions.get(Decision.ADD, 0)
         report.changed = done.decisions.get(Decision.SUPERSEDE, 0)
         report.known = done.decisions.get(Decision.MERGE, 0)
@@ -184,9 +186,19 @@ class Importer:
             with self.connector.write(self.scope) as tx:
                 note_transcripts(tx, self.writer(), self.scope, self.place)
 
-    def _conversations(self, path: Path) -> int:
+    def known_conversations(self, form: str) -> dict[str, int]:
+        """How many messages of each conversation of a format are known, from whichever file they were read."""
+        known: dict[str, int] = {}
         with self.connector.read() as tx:
-            return len(episodes.transcripts_at(tx, self.scope, str(path.resolve())))
+            for path, session, turns in episodes.turns_of_host(tx, self.scope, form):
+                name = conversation_name(session, Path(path))
+                known[name] = max(known.get(name, 0), turns)
+        return known
+
+    def is_purged_conversation(self, form: str, session: str, path: Path) -> bool:
+        """Return whether a conversation of a file was purged, so that it may not be read again."""
+        with self.connector.read() as tx:
+            return Tombstones(tx, self.scope).bars(form, session, str(path), check_size(path))
 
     def store(self) -> None:
         """Store the batch that waits."""
@@ -283,3 +295,8 @@ class Importer:
             self.report.changed += 1
         else:
             self.report.known += 1
+
+
+def conversation_name(session: str, path: Path) -> str:
+    """The name of a conversation, by which it is recognised in another file. One without an id has a number there."""
+    return f"{path}{session}" if session.startswith(NAMELESS) else session

@@ -167,9 +167,11 @@ def checked(result: DoctorResult) -> Presentation:
         ("repaired" if finding.repaired else "problem", f"{finding.check}: {finding.problem}")
         for finding in result.findings
     )
+    is_without_store = not result.checked and all(finding.check == "host" for finding in result.findings)
+    head = "Checked the settings of agents." if is_without_store else f"Checked the file and {rows}."
     repair = not result.repair and any(finding.check not in _NOT_REPAIRED for finding in result.findings)
     return Presentation(
-        blocks=(Sentence(f"Checked the file and {rows}."), Table(("state", "finding"), findings)),
+        blocks=(Sentence(head), Table(("state", "finding"), findings)),
         warnings=tuple(result.warnings),
         next_steps=("`picomem doctor --repair` rebuilds what is derived.",) if repair else (),
     )

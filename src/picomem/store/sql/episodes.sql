@@ -26,6 +26,9 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :p
 -- name: transcripts_of_session
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session
 
+-- name: turns_of_host
+SELECT path, session, turns FROM transcripts WHERE user_id = :user AND host = :host
+
 -- name: longest_transcript
 SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path NOT LIKE 'picomem:%'
 ORDER BY turns DESC, id LIMIT 1

@@ -25,7 +25,7 @@ from picomem.ingest.formats.openclaw.senders import LIST, session_names
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.source import is_database
 from picomem.light_dataclass import dataclass
-from picomem.paths import read_regular
+from picomem.paths import read_regular, size_shown
 from picomem.text import json_edit
 
 SETTINGS = "openclaw.json"
@@ -235,7 +235,7 @@ def _merged(below: Any, above: Any) -> Any:
 def _read(path: Path, largest: int) -> bytes | None:
     """The bytes of a file; None where there is none. Raises InvalidInput for one that cannot be read."""
     try:
-        return read_regular(path, most=largest)
+        return read_regular(path, most=largest, too_large=f"{path} is larger than {size_shown(largest)}.")
     except NotFound:
         return None
 
