@@ -141,6 +141,21 @@ def test_a_damaged_key_stands_on_no_change(filled):
         filled.changes()
 
 
+@pytest.mark.requirement("X2", "X4")
+def test_damaged_lineage_is_told_by_whatever_shows_what_a_memory_was_made_from(filled, tmp_path):
+    filled.revise("harbour", "The amber harbour keeps its ledgers in a dry attic")
+    before = filled.why("harbour").sources
+    assert before
+    _flip(filled, "lineage", "parent_id", "child_version = 3", 0)
+    with pytest.raises(Corrupt, match="doctor --repair"):
+        filled.why("harbour")
+    assert list(filled.recall("amber harbour ledgers").warnings) == LEFT_OUT
+    export = operation("export")
+    assert export.call(filled, export.request(path=str(tmp_path / "all.jsonl"))).damaged == 1
+    assert filled.doctor(repair=True).healthy
+    assert filled.why("harbour").sources == before
+
+
 def _views(result) -> list:
     """The changes in a result of `changes`, which wraps them, or of `audit`."""
     return [getattr(listed, "change", listed) for listed in result.changes]

@@ -40,7 +40,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
     ranked = list(islice(shares(scores, signals, words), max(state.wanted.limit, LOOKED)))
     weight = state.memory_weight = weight_of_memories([share for _, share in ranked])
     listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
-    links = memories.links_of_each(state.tx, state.scope, listed)
+    links = memories.links_of_each(state.tx, state.scope, listed, state.damaged)
     hits = [
         memory_hit(
             records[doc],

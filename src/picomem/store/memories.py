@@ -717,18 +717,33 @@ def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
     sql(tx).run("purge_lineage", user=scope.user)
 
 
-def links_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionLink]:
-    """The lineage of every version of a memory; damaged rows are left out."""
-    return links_of_each(tx, scope, [memory_id])[memory_id]
+def links_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[VersionLink]:
+    """The lineage of every version of a memory. Damaged rows are left out, and the memory's id is put on `damaged` for
+    each; without such a list they raise Corrupt."""
+    left_out: list[str] = []
+    links = links_of_each(tx, scope, [memory_id], left_out)[memory_id]
+    if left_out and damaged is None:
+        raise Corrupt(
+            f"What memory {memory_id} was made from does not match its own hash: the file was damaged or edited by "
+            "hand. Run `picomem doctor --repair`.",
+            id=memory_id,
+        )
+    if damaged is not None:
+        damaged += left_out
+    return links
 
 
-def links_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> dict[str, list[VersionLink]]:
+def links_of_each(
+    tx: Transaction, scope: Scope, memory_ids: Sequence[str], damaged: list[str]
+) -> dict[str, list[VersionLink]]:
     """Do what `links_of` does, for several memories at once, by their ids."""
     links: dict[str, list[VersionLink]] = {memory_id: [] for memory_id in memory_ids}
     rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(links))) if links else []
     for row in rows:
         values = row_hash.by_name("lineage", row)
-        if values["child_id"] in links and row_hash.is_whole("lineage", row):
+        if values["child_id"] not in links:
+            continue
+        if row_hash.is_whole("lineage", row):
             parent = Parent(
                 kind=values["parent_kind"],
                 id=values["parent_id"],
@@ -736,6 +751,8 @@ def links_of_each(tx: Transaction, scope: Scope, memory_ids: Sequence[str]) -> d
                 version=values["parent_version"],
             )
             links[values["child_id"]].append(VersionLink(values["child_version"], parent, values["change_id"]))
+        else:
+            damaged.append(values["child_id"])
     return links
 
 
