@@ -36,6 +36,14 @@ class HostCount(NamedTuple):
     read_at: Micros
 
 
+class TranscriptTurns(NamedTuple):
+    """How many turns of a transcript were read."""
+
+    path: str
+    session: str
+    turns: int
+
+
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
     values = {name: getattr(transcript, name) for name in Transcript.__slots__}
     sql(tx).run("put_transcript", user=scope.user, **values)
@@ -47,9 +55,9 @@ def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]
     return sorted(at_path, key=_id_of)
 
 
-def turns_of_host(tx: Transaction, scope: Scope, host: str) -> list[tuple[str, str, int]]:
-    """The path, the session and the number of turns of each transcript of a host."""
-    return [(path, session, turns) for path, session, turns in sql(tx).all("turns_of_host", user=scope.user, host=host)]
+def turns_of_host(tx: Transaction, scope: Scope, host: str) -> list[TranscriptTurns]:
+    """The number of turns of each transcript of a host."""
+    return [TranscriptTurns(*row) for row in sql(tx).all("turns_of_host", user=scope.user, host=host)]
 
 
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:

@@ -190,9 +190,9 @@ class Importer:
         """How many messages of each conversation of a format are known, from whichever file they were read."""
         known: dict[str, int] = {}
         with self.connector.read() as tx:
-            for path, session, turns in episodes.turns_of_host(tx, self.scope, form):
-                name = conversation_name(session, Path(path))
-                known[name] = max(known.get(name, 0), turns)
+            for transcript in episodes.turns_of_host(tx, self.scope, form):
+                name = conversation_name(transcript.session, Path(transcript.path))
+                known[name] = max(known.get(name, 0), transcript.turns)
         return known
 
     def is_purged_conversation(self, form: str, session: str, path: Path) -> bool:
