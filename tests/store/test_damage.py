@@ -141,7 +141,7 @@ def test_a_damaged_key_stands_on_no_change(filled):
         filled.changes()
 
 
-@pytest.mark.requirement("X2", "X4")
+@pytest.mark.requirement("X2")
 def test_damaged_lineage_is_told_by_whatever_shows_what_a_memory_was_made_from(filled, tmp_path):
     filled.revise("harbour", "The amber harbour keeps its ledgers in a dry attic")
     before = filled.why("harbour").sources
