@@ -67,6 +67,7 @@ def test_a_story_by_keyboard_alone(pages: Served) -> None:
         page.keyboard.type("tea")
         press("Enter")
         expect(page.locator(".hit").first).to_contain_text("black tea")
+        page.wait_for_load_state()  # as above
         press("ArrowDown")
         expect(page.locator(".hit").first).to_be_focused()
 
