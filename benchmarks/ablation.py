@@ -23,6 +23,7 @@ from picomem.recall.weights import WEIGHTS
 
 _PARTS = {
     "words weighed by the language": ("language",),
+    "synonyms": ("synonyms",),
     "near words": ("near_words",),
     "near spellings": ("spelling",),
     "neighbouring turns": ("context",),

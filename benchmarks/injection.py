@@ -38,7 +38,7 @@ SETS = {
     "held out 2": _DATA / "held_out_2.jsonl",
     "held out 3": _DATA / "held_out_3.jsonl",
 }
-_STEPS = 50  # thresholds of the curve
+_STEPS = 100  # thresholds of the curve
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The leg by words beyond the question's own: what a word says, and words near in meaning."""
+"""The leg by words beyond the question's own: what a word says, its synonyms, and words near in meaning."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_a_word_near_in_meaning_finds_what_says_it_otherwise(opened: Callable[..
     assert "repaired (near fix)" in hit.why
 
 
-def test_without_near_words_only_the_question_s_own_are_looked_up(opened: Callable[..., Engine]) -> None:
-    with opened(near_words=0.0) as engine:
+def test_without_synonyms_and_near_words_only_the_question_s_own_are_looked_up(opened: Callable[..., Engine]) -> None:
+    with opened(near_words=0.0, synonyms=0.0) as engine:
         assert all("near" not in hit.why.replace("near in meaning", "") for hit in engine.recall("which truck").hits)
 
 
@@ -105,3 +105,28 @@ def test_a_compound_that_nobody_wrote_as_one_counts_as_its_parts() -> None:
 def test_pairs_of_chinese_characters_are_no_compound() -> None:
     words, weights = {"数据": "数据库", "据库": "数据库"}, {"数据": 2.0, "据库": 2.0}
     assert weigh_compounds(weights, words, frozenset(weights)) == weights
+
+
+def test_synonyms_find_what_was_said_in_other_words_or_another_language_without_any_model(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "memory.db", embedder="none") as engine:
+        for line in (
+            "We dropped RabbitMQ for good",
+            "Snapshots stay for thirty days",
+            "新冰箱放在地下室",
+            "They roll out on Mondays",
+        ):
+            engine.remember(line)
+        assert engine.recall("why did we ditch the message broker").hits[0].text == "We dropped RabbitMQ for good"
+        assert engine.recall("快照保留多久").hits[0].text == "Snapshots stay for thirty days"
+        hit = engine.recall("where is the fridge").hits[0]
+        assert hit.text == "新冰箱放在地下室"
+        assert hit.why == "words: 冰箱 (near fridge)"
+        assert [hit.text[start:end] for start, end in hit.marks] == ["冰箱"]
+        assert "roll out (near deploy)" in engine.recall("when do you deploy").hits[0].why
+
+
+def test_without_synonyms_other_words_find_nothing(tmp_path: Path) -> None:
+    weights = replace(WEIGHTS, synonyms=0.0)
+    with open_memory(tmp_path / "memory.db", embedder="none", weights=weights) as engine:
+        engine.remember("We dropped RabbitMQ for good")
+        assert not engine.recall("why did you ditch the broker").hits

@@ -200,7 +200,7 @@ def test_a_hit_that_only_vectors_find_can_win_and_words_alone_answer_without_the
     engine = open_engine(embedder=StaticEmbedder())
     engine.remember("The automobile is parked behind the house", key="car")
     engine.remember("Bread is baked on Fridays", key="bread")
-    answer = engine.recall("where is the vehicle?")
+    answer = engine.recall("where is the sedan?")
     assert answer.hits[0].key == "car"
     assert "meaning" in answer.hits[0].why
     assert answer.legs["memories by vector"] != "off"

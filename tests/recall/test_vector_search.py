@@ -195,7 +195,7 @@ def test_what_another_process_reads_is_found_by_meaning_at_once(db: Path, tmp_pa
         ("assistant", "Cats, dogs."),
         ("user", "Which fertiliser do tomatoes like?"),
     ]
-    questions = ["symphony musicians violin", "kitten puppy pets", "garden plants vegetables"]
+    questions = ["symphony musicians violin", "hamster paws veterinary", "soil greenhouse seedlings"]
     for count, question in enumerate(questions, 2):
         path.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in said[:count]))
         subprocess.run([sys.executable, "-c", _WRITER, chosen().named(db), str(path)], check=True, timeout=60)

@@ -22,6 +22,7 @@ from picomem.injection.hit_usefulness import hit_signals, usefulness
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.models.classifier import linear_logit
 from picomem.records.hit import Answer, Hit
+from picomem.text.synonyms import held_terms, synonyms
 from picomem.text.terms import query_terms, terms
 
 WEIGHTS = Path(__file__).with_name("relevance.json")
@@ -53,16 +54,17 @@ def most_useful_first(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
 def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[str, float]:
     """The signals of a prompt and its hits, by name. None depends on how much is stored: a decision that is the only
     memory answers its question as surely as one among thousands."""
-    asked = frozenset(query_terms(prompt))
-    held = [asked & frozenset(terms(hit.text)) for hit in hits]
+    asked = tuple(query_terms(prompt))
+    others = synonyms(prompt, asked)
+    held = [held_terms(asked, others, frozenset(terms(hit.text))) for hit in hits]
     best = held[:_BEST]
     recollection = linear_logit("recollection", observe_prompt(prompt))
     return {
         "recollection": max(-_MOST, min(_MOST, recollection)),
         "fit": answer.signs.fit if answer.signs else 0.0,
         "lacks": answer.signs.lacks if answer.signs else 0.0,
-        "held": len(frozenset().union(*best)) / max(1, len(asked)),
-        "known": len(frozenset().union(*held)) / max(1, len(asked)),
+        "held": len(set().union(*best)) / max(1, len(asked)),
+        "known": len(set().union(*held)) / max(1, len(asked)),
         "shared": log1p(max(map(len, best))),
         "words": log1p(len(asked)),
         "names missing": log1p(_missing_names(prompt, hits[:_BEST], answer)),

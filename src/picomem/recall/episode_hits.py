@@ -164,7 +164,7 @@ def _signals(state: RecallState, words: WordMatches, places: dict[int, EpisodePl
     if weights.context:
         signals.context = rank.context_scores(places.values(), words.totals, weights)
     if weights.session:
-        sessions = rank.session_scores(places.values(), parts, words.idf)
+        sessions = rank.session_scores(places.values(), parts, words.idf, words.nearly)
         signals.session = {
             doc: sessions[place.transcript] for doc, place in places.items() if place.transcript in sessions
         }

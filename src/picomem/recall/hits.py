@@ -182,16 +182,25 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
     return "; ".join(reasons)
 
 
-def _named(term: str, near: str | None, evidence: Evidence, asked: Mapping[str, str], text: str) -> Sequence[str]:
-    """How a reason names a term: the word, and the near one in its place; of Chinese the pieces of the question that
+def _named(
+    term: str, near: Sequence[str] | None, evidence: Evidence, asked: Mapping[str, str], text: str
+) -> Sequence[str]:
+    """How a reason names a term: the word, and the other one in its place; of Chinese the pieces of the question that
     the hit holds."""
     if near is not None:
-        return [f"{_word_in(text, near) or near} (near {_asked_word(term, asked)})"]
+        return [f"{_written(text, near)} (near {_asked_word(term, asked)})"]
     run = asked.get(term, term)
     if not is_cjk(run):
         return [_asked_word(term, asked)]
     pairs = [held for held in evidence.words if asked.get(held, held) == run]
     return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
+
+
+def _written(text: str, terms: Sequence[str]) -> str:
+    """The word or phrase of a text that gives these terms; a Chinese word is put together from its pairs."""
+    if is_cjk(terms[0]):
+        return terms[0] + "".join(pair[-1] for pair in terms[1:])
+    return " ".join(_word_in(text, term) or term for term in terms)
 
 
 def _pieces(run: str, pairs: Collection[str]) -> list[str]:

@@ -182,7 +182,7 @@ class RecallState:
         self.matched[hit_id] = {
             written: weight
             for term, weight in evidence.words.items()
-            for written in (words.nearly.get(term, {}).get(doc, term), *words.spelled.get(term, ()))
+            for written in (*words.nearly.get(term, {}).get(doc, (term,)), *words.spelled.get(term, ()))
         }
 
     def transcript(self, transcript_id: str) -> Transcript:

@@ -4,8 +4,9 @@ A term that occurs nowhere may be a slip or a part of a word. Then the user's ow
 that begin with it, or that differ from it by a letter or two; they count for less. When no term of the question
 occurs, the question's own string is looked for in the text.
 
-Where a lexicon is at hand (models/static_words.py), a term weighs more or less by what its word says in the language;
-and if no document holds half of the question, words that are near in meaning to the question's are looked up as well.
+If no document holds half of the question, synonyms (text/synonyms.py) are looked up as well. Where a lexicon is at hand
+(models/static_words.py), a term weighs more or less by what its word says in the language, and words that are near in
+meaning stand beside the synonyms.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from heapq import nlargest
 from math import log
 from typing import TYPE_CHECKING
 
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.recall.question import Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
+from picomem.text.synonyms import Synonym, synonyms
 from picomem.text.terms import is_cjk, is_stop_word, says_little
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
 _MOST_SUBSTRINGS = 50
 _COVERED = 0.5  # a document that holds so much of the question leaves no need for other words
 _LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
-_MOST_NEAR = 24  # near words that are looked up, the heaviest
+_MOST_NEAR = 24  # synonyms and near words that are looked up, the heaviest
 _FEW = 20  # documents that say as much of how rare a word is as knowing nothing does
 _MIDDLING_RARITY = 0.7  # of a word, where nothing is known of it
 _LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
@@ -50,8 +52,8 @@ class WordMatches:
 
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
     found or not; `worth` how much of the question each term is, whatever the size of the store;
-    `spelled` the near spellings that stood in for a term. `nearly` holds, by term and document, the near word that gave
-    the weight, where one did.
+    `spelled` the near spellings that stood in for a term. `nearly` holds, by term and document, the terms of the
+    synonym or near word that gave the weight, where one did.
     """
 
     def __init__(self) -> None:
@@ -59,7 +61,7 @@ class WordMatches:
         self.idf: dict[str, float] = {}
         self.worth: dict[str, float] = {}
         self.spelled: dict[str, tuple[str, ...]] = {}
-        self.nearly: dict[str, dict[int, str]] = {}
+        self.nearly: dict[str, dict[int, tuple[str, ...]]] = {}
         self.substring = False
 
     @cached_property
@@ -185,8 +187,8 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
         return matches
     if not any(matches.weights.values()):
         _add_substrings(where, question, matches)
-    if where.lexicon and where.weights.near_words and not matches.substring and matches.coverage < _COVERED:
-        _add_near(where, where.lexicon, question, matches)
+    if not matches.substring and matches.coverage < _COVERED:
+        _add_other_words(where, question, matches)
     return matches
 
 
@@ -251,28 +253,42 @@ def _slips(where: Corpus, terms: Collection[str], question: Question) -> dict[st
     return slips
 
 
-def _add_near(where: Corpus, lexicon: Lexicon, question: Question, matches: WordMatches) -> None:
-    """Look up the words near in meaning to the question's: each stands for the term that it is near to, and gives a
-    document no more of that term than it has already."""
-    near_words = {term: lexicon.near(question.words[term]) for term in question.terms}
-    others = dict.fromkeys(near for words in near_words.values() for near, _ in words if near not in matches.idf)
-    counts = where.counts(others, question)
-    likely: list[tuple[float, str, str]] = []
-    for term, words in near_words.items():
-        for near, cosine in words:
-            count = counts.get(near, 0)
-            if 0 < count <= _NEAR_DOCUMENTS:
-                weight = where.weights.near_words * cosine * min(matches.idf[term], where.rarity(count))
-                likely.append((weight, term, near))
-    heaviest = nlargest(_MOST_NEAR, likely)
-    scores = where.scores([(near, weight) for weight, _, near in heaviest])
-    for (_, term, near), scored in zip(heaviest, scores, strict=True):
-        weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
-        for doc, weighed in scored.items():
-            if weighed > weights.get(doc, 0.0):
-                weights[doc] = weighed
-                nearly[doc] = near
+def _add_other_words(where: Corpus, question: Question, matches: WordMatches) -> None:
+    """Look up synonyms of the question's words, and words near in meaning. Each stands for terms of the question, and
+    gives a document no more of one than it has already."""
+    others = _other_words(where, question)
+    counts = where.counts(dict.fromkeys(term for other in others for term in other.terms), question)
+    likely: list[tuple[float, Synonym]] = []
+    for other in others:
+        count = min(counts[term] for term in other.terms)
+        if 0 < count <= _NEAR_DOCUMENTS:
+            worth = min(max(matches.idf.get(term, 0.0) for term in other.stands_for), where.rarity(count))
+            likely.append((other.likeness * worth, other))
+    heaviest = nlargest(_MOST_NEAR, likely, key=lambda weighed: weighed[0])
+    scores = iter(where.scores([(term, weight) for weight, other in heaviest for term in other.terms]))
+    for _, other in heaviest:
+        of_first, *of_others = [next(scores) for _ in other.terms]
+        for doc in set(of_first).intersection(*of_others):
+            weight = min(of_term[doc] for of_term in (of_first, *of_others))
+            for term in other.stands_for:
+                weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
+                if weight > weights.get(doc, 0.0):
+                    weights[doc] = weight
+                    nearly[doc] = other.terms
     matches.added()
+
+
+def _other_words(where: Corpus, question: Question) -> list[Synonym]:
+    """Synonyms of a question's words, and words near in meaning, each as like as ranking takes it to be."""
+    weights, lexicon = where.weights, where.lexicon
+    others: list[Synonym] = []
+    if weights.synonyms:
+        known = synonyms(question.about, question.terms)
+        others += [replace(other, likeness=weights.synonyms * other.likeness) for other in known]
+    if weights.near_words and lexicon:
+        near = [(term, *word) for term in question.terms for word in lexicon.near(question.words[term])]
+        others += [Synonym((term,), (word,), weights.near_words * cosine) for term, word, cosine in near]
+    return others
 
 
 def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -92,19 +92,29 @@ def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[
 
 
 def session_scores(
-    places: Iterable[EpisodePlace], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
+    places: Iterable[EpisodePlace],
+    parts: Mapping[int, Mapping[str, float]],
+    idf: Mapping[str, float],
+    nearly: Mapping[str, Collection[int]],
 ) -> dict[str, float]:
     """Return how much each transcript has of the question as a whole.
 
     The frequencies of a term in its episodes are added up and saturated again, as if they were one document. An
-    episode's own words are among them: without them a greeting beside the answer would be lifted above it.
+    episode's own words are among them: without them a greeting beside the answer would be lifted above it. Other words
+    in a term's place, which the documents in `nearly` have, say no more for being many: the best of them counts.
     """
     sums: dict[str, dict[str, float]] = {}
+    by_others: dict[tuple[str, str], float] = {}
     for place in places:
         if place.doc in parts:
             terms = sums.setdefault(place.transcript, {})
             for term, weight in parts[place.doc].items():
-                terms[term] = terms.get(term, 0.0) + weight
+                if place.doc in nearly.get(term, ()):
+                    by_others[place.transcript, term] = max(weight, by_others.get((place.transcript, term), 0.0))
+                else:
+                    terms[term] = terms.get(term, 0.0) + weight
+    for (transcript, term), weight in by_others.items():
+        sums[transcript][term] = max(weight, sums[transcript].get(term, 0.0))
     k1 = SATURATION - 1
     return {
         transcript: sum(

@@ -123,6 +123,11 @@ def is_cjk(text: str) -> bool:
     return not text.isascii() and bool(re.search(f"[{_CJK}]", text))
 
 
+def cjk_runs(text: str) -> list[str]:
+    """The runs of CJK characters in a text, in which no word begins or ends visibly."""
+    return [] if text.isascii() else re.findall(f"[{_CJK}]+", _fold_accents(text))
+
+
 def says_little(term: str) -> bool:
     """Return whether a CJK term has a character that is a function word by itself: 是什 stands where two words meet."""
     return is_cjk(term) and any(character in _CJK_FUNCTION for character in term)
