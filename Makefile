@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine with Python 3.11+ and make:
 #
 #   make demo    sample sessions in, questions answered
-#   make test    the linters, the type checker and the tests
+#   make test    the linters, the type checker and the tests, but the slowest; with SLOW=1 those too, as in CI
 #
 # Both set up .venv from requirements/dev.txt, the locked dependencies.
 
@@ -36,6 +36,7 @@ test: .venv/ready
 		echo "make test: $$step passed in $$(($$(date +%s) - start)) s"; \
 	done
 	@echo "make test: all steps passed: $(STEPS)"
+	@$(if $(SLOW),,echo "make test: left out the tests of tests/slow_tests.txt, which CI runs; to run them too: make test SLOW=1")
 
 lint: style layers types
 
@@ -85,7 +86,7 @@ wheel: .venv/ready
 	@touch $@
 
 check: .venv/ready
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal $(if $(SLOW),,--without-slow)
 
 # The tests on a PostgreSQL server that they start: all of them, or a sample of half a minute. Those that need the file of
 # a store are skipped.

@@ -21,6 +21,7 @@ from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
 from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
+from tests.slow_tests import listed, without_parameters
 from tests.temporary_files import keep_temporary_files_in_memory
 
 ROWS = frozenset(
@@ -54,6 +55,7 @@ hypothesis.settings.load_profile("untimed")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--row", help="run only what shows this row of docs/reliability.md, as R8 or S3")
+    parser.addoption("--without-slow", action="store_true", help="leave out the tests that slow_tests.txt names")
     parser.addoption("--database", choices=list(DATABASES), default=DEFAULT, help="the database that the tests run on")
 
 
@@ -82,12 +84,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"needs SQLite's file: {' '.join(map(str, mark.args))}"))
     row = config.getoption("--row")
     if row:
-        kept = [item for item in items if any(row in mark.args for mark in item.iter_markers("reliability"))]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
+        _keep(config, items, lambda item: any(row in mark.args for mark in item.iter_markers("reliability")))
+    if config.getoption("--without-slow"):
+        slow = listed()
+        _keep(config, items, lambda item: without_parameters(item.nodeid) not in slow)
     long = {item.path for item in items if item.get_closest_marker("reliability")}
     folders = {TESTS / name for name in OF_PROCESSES}
     items.sort(key=lambda item: item.path not in long and folders.isdisjoint(item.path.parents))
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], is_kept: Callable[[pytest.Item], bool]) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if not is_kept(item)])
+    items[:] = filter(is_kept, items)
 
 
 @pytest.hookimpl(tryfirst=True)
