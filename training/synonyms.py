@@ -31,9 +31,21 @@ def groups(lines: Iterable[str]) -> Iterator[str]:
         if ("|" in general and is_general) or not all(parts):
             raise ValueError(f"This line is no group: {line!r}")
         if is_general:
-            yield "\t".join(["", *parts[0], ">", *parts[1], ""])
+            yield "\t".join([*parts[0], ">", *parts[1]])
         elif len(parts[0]) > 1:
-            yield "\t".join(["", *parts[0], ""])
+            yield "\t".join(parts[0])
+
+
+def file_of(listed: Sequence[str]) -> str:
+    """The file that lists these groups: see picomem/text/synonyms.py."""
+    places: dict[str, list[str]] = {}
+    place = 0
+    for group in listed:
+        for entry in group.partition("\t>\t")[0].split("\t"):
+            places.setdefault(entry, []).append(str(place))
+        place += len(f"{group}\n".encode())
+    index = sorted(f"{entry}\t{','.join(of_entry)}" for entry, of_entry in places.items())
+    return "\n".join([*index, "", *listed, ""])
 
 
 def _entries(text: str) -> list[str]:
@@ -56,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--to", type=Path, default=FILE, help="where the file is written")
     chosen = parser.parse_args(arguments)
     lines = (line for path in sorted(LISTS.glob("*.txt")) for line in path.read_text("utf-8").splitlines())
-    chosen.to.write_text("\n" + "\n".join(dict.fromkeys(groups(lines))) + "\n", "utf-8")
+    chosen.to.write_text(file_of(list(dict.fromkeys(groups(lines)))), "utf-8")
     return 0
 
 

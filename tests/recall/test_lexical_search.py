@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,43 @@ def test_without_synonyms_other_words_find_nothing(tmp_path: Path) -> None:
     with open_memory(tmp_path / "memory.db", embedder="none", weights=weights) as engine:
         engine.remember("We dropped RabbitMQ for good")
         assert not engine.recall("why did you ditch the broker").hits
+
+
+@pytest.fixture
+def by_words(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
+    """A store with these memories, in which words are searched and no vectors."""
+    with ExitStack() as stack:
+
+        def _open(*lines: str) -> Engine:
+            engine = stack.enter_context(open_memory(tmp_path / "memory.db", embedder="none"))
+            for line in lines:
+                engine.remember(line)
+            return engine
+
+        yield _open
+
+
+def test_a_phrase_goes_before_its_synonym(by_words: Callable[..., Engine]) -> None:
+    others = [f"A large model of the car number {number} stands in hall {number}" for number in range(60)]
+    engine = by_words(*others, "The large language model is hosted in Oslo", "The LLM is hosted in Bergen")
+    texts = [hit.text for hit in engine.recall("who signed the papers for the large language model").hits]
+    assert texts.index("The large language model is hosted in Oslo") < texts.index("The LLM is hosted in Bergen")
+
+
+@pytest.mark.sqlite_file("opens a file of its own")
+def test_the_words_of_a_phrase_must_follow_each_other(by_words: Callable[..., Engine]) -> None:
+    engine = by_words("Sign the lease, then hang up the picture", "You sign up at the desk")
+    assert [hit.text for hit in engine.recall("how do I register").hits] == ["You sign up at the desk"]
+
+
+def test_a_reason_names_what_stands_in_the_hit_once(by_words: Callable[..., Engine]) -> None:
+    engine = by_words("The payments team 部署 in Frankfurt", "Every new owner joins", "Postgres runs on port 5433")
+    hit = engine.recall("支付团队在哪里部署服务器集群").hits[0]
+    assert hit.why == "words: 部署, payments (near 支付), team (near 团队)"
+    assert engine.recall("数据库").hits[0].why == "words: Postgres (near 数据库)"
+
+
+def test_a_reason_shows_a_synonym_that_only_the_key_holds(by_words: Callable[..., Engine]) -> None:
+    engine = by_words()
+    engine.remember("生产环境每周二晚上", key="weekly_release")
+    assert engine.recall("when do we ship").hits[0].why == "words: release (near ship)"

@@ -14,7 +14,7 @@ from math import log1p
 from picomem.recall.answer_kinds import lacks_kind
 from picomem.records.hit import Hit
 from picomem.text.synonyms import held_terms, synonyms
-from picomem.text.terms import query_terms, terms
+from picomem.text.terms import query_terms
 
 _SHORT = 45  # tokens of a hit, with the 30 of its date and id
 _SETTLED = frozenset(("decision", "preference", "instruction"))
@@ -25,7 +25,7 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
     """The signals of each hit, by name; the hits in the order of recall."""
     asked = tuple(query_terms(prompt))
     others = synonyms(prompt, asked)
-    held = [held_terms(asked, others, frozenset(terms(hit.text))) for hit in hits]
+    held = [held_terms(asked, others, hit.text) for hit in hits]
     spread = {term: sum(term in of_hit for of_hit in held) for term in asked}
     best = sorted((hit.score for hit in hits), reverse=True)[:2]
     return [

@@ -23,7 +23,7 @@ from picomem.injection.prompt_signals import observe_prompt
 from picomem.models.classifier import linear_logit
 from picomem.records.hit import Answer, Hit
 from picomem.text.synonyms import held_terms, synonyms
-from picomem.text.terms import query_terms, terms
+from picomem.text.terms import query_terms
 
 WEIGHTS = Path(__file__).with_name("relevance.json")
 _BEST = 3  # hits that are looked at
@@ -56,7 +56,7 @@ def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[
     memory answers its question as surely as one among thousands."""
     asked = tuple(query_terms(prompt))
     others = synonyms(prompt, asked)
-    held = [held_terms(asked, others, frozenset(terms(hit.text))) for hit in hits]
+    held = [held_terms(asked, others, hit.text) for hit in hits]
     best = held[:_BEST]
     recollection = linear_logit("recollection", observe_prompt(prompt))
     return {

@@ -160,8 +160,9 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
     reasons = []
     if evidence.words:
         heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
-        near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
-        named = [name for term in heaviest for name in _named(term, near.get(term), evidence, asked, text)]
+        near = {term: words.nearly[term][doc] for term in evidence.words if doc in words.nearly.get(term, ())}
+        own = [term for term in evidence.words if term not in near]
+        named = [name for term in heaviest for name in _named(term, near, own, asked, text)]
         reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
     if evidence.context > 0:
         reasons.append("its neighbours fit")
@@ -183,17 +184,25 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
 
 
 def _named(
-    term: str, near: Sequence[str] | None, evidence: Evidence, asked: Mapping[str, str], text: str
+    term: str, near: Mapping[str, Sequence[str]], own: Sequence[str], asked: Mapping[str, str], text: str
 ) -> Sequence[str]:
-    """How a reason names a term: the word, and the other one in its place; of Chinese the pieces of the question that
-    the hit holds."""
-    if near is not None:
-        return [f"{_written(text, near)} (near {_asked_word(term, asked)})"]
+    """How a reason names a term: the word, or the other one in its place with what it stands for; of Chinese the pieces
+    of the question that the hit holds. `near` has the terms of other words, `own` are terms that the hit holds."""
+    if term in near:
+        replaced = [one for one in asked if near.get(one) == near[term]]
+        return [f"{_written(text, near[term])} (near {_asked_phrase(replaced, asked)})"]
     run = asked.get(term, term)
     if not is_cjk(run):
         return [_asked_word(term, asked)]
-    pairs = [held for held in evidence.words if asked.get(held, held) == run]
+    pairs = [held for held in own if asked.get(held, held) == run]
     return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
+
+
+def _asked_phrase(terms: Sequence[str], asked: Mapping[str, str]) -> str:
+    """The words of the question behind some terms of it."""
+    if is_cjk(terms[0]):
+        return "".join(_pieces(asked[terms[0]], terms))
+    return " ".join(_asked_word(term, asked) for term in terms)
 
 
 def _written(text: str, terms: Sequence[str]) -> str:

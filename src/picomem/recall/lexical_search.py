@@ -132,7 +132,7 @@ class Corpus:
         return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
 
     def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Return of each term how much of it each document has, 0–2.2, times what the term weighs."""
+        """Return of each term or phrase how much of it each document has, 0–2.2, times what it weighs."""
         return search.of(self.tx).scores(self.scope, self.source, weights)
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
@@ -258,22 +258,21 @@ def _add_other_words(where: Corpus, question: Question, matches: WordMatches) ->
     gives a document no more of one than it has already."""
     others = _other_words(where, question)
     counts = where.counts(dict.fromkeys(term for other in others for term in other.terms), question)
-    likely: list[tuple[float, Synonym]] = []
+    likely: list[tuple[float, Synonym, dict[str, float]]] = []
     for other in others:
         count = min(counts[term] for term in other.terms)
         if 0 < count <= _NEAR_DOCUMENTS:
-            worth = min(max(matches.idf.get(term, 0.0) for term in other.stands_for), where.rarity(count))
-            likely.append((other.likeness * worth, other))
+            rarity = where.rarity(count)
+            worth = {term: other.likeness * min(matches.idf.get(term, 0.0), rarity) for term in other.stands_for}
+            likely.append((max(worth.values()), other, worth))
     heaviest = nlargest(_MOST_NEAR, likely, key=lambda weighed: weighed[0])
-    scores = iter(where.scores([(term, weight) for weight, other in heaviest for term in other.terms]))
-    for _, other in heaviest:
-        of_first, *of_others = [next(scores) for _ in other.terms]
-        for doc in set(of_first).intersection(*of_others):
-            weight = min(of_term[doc] for of_term in (of_first, *of_others))
-            for term in other.stands_for:
-                weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
-                if weight > weights.get(doc, 0.0):
-                    weights[doc] = weight
+    scores = where.scores([(" ".join(other.terms), 1.0) for _, other, _ in heaviest])
+    for (_, other, worth), score_by_doc in zip(heaviest, scores, strict=True):
+        for term in other.stands_for:
+            weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
+            for doc, score in score_by_doc.items():
+                if worth[term] * score > weights.get(doc, 0.0):
+                    weights[doc] = worth[term] * score
                     nearly[doc] = other.terms
     matches.added()
 

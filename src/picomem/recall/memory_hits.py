@@ -88,7 +88,7 @@ def _was_outdated(state: RecallState, archived: Memory) -> bool:
 
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:
-    return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, memory.content)
+    return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, f"{memory.content}\n{memory.key}")
 
 
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:

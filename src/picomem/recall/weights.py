@@ -19,8 +19,8 @@ class Weights:
     # power (static_words.py): who asks in passing words (“pretty sure somebody mentioned”) asks for what is left of
     # them. Of two words, one of which says sixteen times as much, it weighs twice as much.
     language: float = 0.25
-    # A synonym of a word of the question, or a word near in meaning to it, beside that word itself.
-    synonyms: float = 0.55
+    # A synonym of a word of the question, and a word near in meaning to it, beside that word itself.
+    synonyms: float = 0.45
     near_words: float = 0.55
     # A near spelling of a word that nobody wrote, beside the word itself.
     spelling: float = 0.6
