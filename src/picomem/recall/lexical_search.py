@@ -40,6 +40,7 @@ _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
 _MOST_SUBSTRINGS = 50
 _COVERED = 0.5  # a document that holds so much of the question leaves no need for other words
 _LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
+_MOST_WORDS = 20  # of a question whose synonyms are looked up: a longer one holds words enough, and has hundreds
 _MOST_NEAR = 24  # synonyms and near words that are looked up, the heaviest
 _FEW = 20  # documents that say as much of how rare a word is as knowing nothing does
 _MIDDLING_RARITY = 0.7  # of a word, where nothing is known of it
@@ -281,13 +282,18 @@ def _other_words(where: Corpus, question: Question) -> list[Synonym]:
     """Synonyms of a question's words, and words near in meaning, each as like as ranking takes it to be."""
     weights, lexicon = where.weights, where.lexicon
     others: list[Synonym] = []
-    if weights.synonyms:
+    if weights.synonyms and _size(question.terms) <= _MOST_WORDS:
         known = synonyms(question.about, question.terms)
         others += [replace(other, likeness=weights.synonyms * other.likeness) for other in known]
     if weights.near_words and lexicon:
         near = [(term, *word) for term in question.terms for word in lexicon.near(question.words[term])]
         others += [Synonym((term,), (word,), weights.near_words * cosine) for term, word, cosine in near]
     return others
+
+
+def _size(terms: Iterable[str]) -> float:
+    """How many words these terms are, of which a Chinese one has about two pairs of characters."""
+    return sum(0.5 if is_cjk(term) else 1.0 for term in terms)
 
 
 def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, int]]:
