@@ -47,5 +47,16 @@ def test_steps_keep_bytecode_whatever_the_environment_says():
 
 
 def test_the_commands_of_the_readme_are_targets_and_ci_runs_its_test_command():
-    assert "    make test " in (ROOT / "README.md").read_text("utf-8")
-    assert (ROOT / ".ci/run").read_text("utf-8").rstrip().endswith("exec make test")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "    make test " in readme
+    assert "make test SLOW=1" in readme
+    assert (ROOT / ".ci/run").read_text("utf-8").rstrip().endswith("exec make test SLOW=1")
+
+
+def test_the_slow_tests_are_left_out_in_one_place_and_said_to_be():
+    quick, whole = _make("--dry-run", "check"), _make("--dry-run", "check", "SLOW=1")
+    assert "pytest -n 2 --dist worksteal --without-slow" in quick.stdout
+    assert "--without-slow" not in whole.stdout
+    said = "make test: left out the slow tests, which CI runs; with them: make test SLOW=1"
+    assert said in quick.stdout
+    assert said not in whole.stdout
