@@ -24,9 +24,9 @@ from picomem.recall.question import Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
-from picomem.store import search
+from picomem.store import episodes, memories, search
 from picomem.store.connector import Transaction
-from picomem.text.synonyms import Synonym, synonyms
+from picomem.text.synonyms import Synonym, holds_phrase, synonyms
 from picomem.text.terms import is_cjk, is_stop_word, says_little
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ _COVERED = 0.5  # a document that holds so much of the question leaves no need f
 _LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
 _MOST_WORDS = 20  # of a question whose synonyms are looked up: a longer one holds words enough, and has hundreds
 _MOST_NEAR = 24  # synonyms and near words that are looked up, the heaviest
+_MOST_PHRASES = 100  # documents that are read to see whether the words of a phrase follow each other
+_ROUNDING = 1e-9  # of scores that are equal: the databases differ in the last digits
 _FEW = 20  # documents that say as much of how rare a word is as knowing nothing does
 _MIDDLING_RARITY = 0.7  # of a word, where nothing is known of it
 _LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
@@ -133,12 +135,19 @@ class Corpus:
         return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
 
     def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Return of each term or phrase how much of it each document has, 0–2.2, times what it weighs."""
+        """Return of each term how much of it each document has, 0–2.2, times what the term weighs."""
         return search.of(self.tx).scores(self.scope, self.source, weights)
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
         """Do what `scores` does, for all terms together that begin so."""
         return search.of(self.tx).postings(self.scope, self.source, term, prefix=True, weight=weight).scores
+
+    def texts(self, docs: Collection[int]) -> dict[int, str]:
+        """The texts of some documents, with the keys of memories. One whose row is damaged is left out."""
+        if self.source == "memory":
+            read = memories.by_docs(self.tx, self.scope, docs, [])
+            return {memory.doc: f"{memory.key}\n{memory.content}" for memory in read}
+        return {read.doc: episodes.text_of(read) for read in episodes.by_docs(self.tx, self.scope, docs, [])}
 
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
@@ -267,15 +276,28 @@ def _add_other_words(where: Corpus, question: Question, matches: WordMatches) ->
             worth = {term: other.likeness * min(matches.idf.get(term, 0.0), rarity) for term in other.stands_for}
             likely.append((max(worth.values()), other, worth))
     heaviest = nlargest(_MOST_NEAR, likely, key=lambda weighed: weighed[0])
-    scores = where.scores([(" ".join(other.terms), 1.0) for _, other, _ in heaviest])
-    for (_, other, worth), score_by_doc in zip(heaviest, scores, strict=True):
+    scores = iter(where.scores([(term, 1.0) for _, other, _ in heaviest for term in other.terms]))
+    for _, other, worth in heaviest:
+        score_by_doc = _scores_of_all(where, other.terms, [next(scores) for _ in other.terms])
         for term in other.stands_for:
             weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
             for doc, score in score_by_doc.items():
-                if worth[term] * score > weights.get(doc, 0.0):
+                if worth[term] * score > weights.get(doc, 0.0) + _ROUNDING:
                     weights[doc] = worth[term] * score
                     nearly[doc] = other.terms
     matches.added()
+
+
+def _scores_of_all(where: Corpus, terms: Sequence[str], scores: Sequence[Mapping[int, float]]) -> Mapping[int, float]:
+    """The scores of the documents that hold all of these terms. Those of an English phrase must follow each other, for
+    “sign the lease, hang up the picture” is no “sign up”; the pairs of a Chinese word overlap anyway."""
+    if len(terms) == 1:
+        return scores[0]
+    in_all = {doc: min(score[doc] for score in scores) for doc in set(scores[0]).intersection(*scores[1:])}
+    if not in_all or is_cjk(terms[0]):
+        return in_all
+    texts = where.texts(nlargest(_MOST_PHRASES, in_all, key=lambda doc: (in_all[doc], doc)))
+    return {doc: in_all[doc] for doc, text in texts.items() if holds_phrase(text, terms)}
 
 
 def _other_words(where: Corpus, question: Question) -> list[Synonym]:

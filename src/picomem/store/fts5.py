@@ -44,8 +44,7 @@ class Fts5Search:
         self._tx.run_many(f"{source}_words_remove", (_row(owner, source, document) for document in documents))
 
     def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        owner = owner_token(scope.user)
-        match = f'"{" ".join(owner + part for part in term.split(" "))}"' + (" *" if prefix else "")
+        match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
         rows = self._tx.all(f"{source}_word_scores", match=match)
         total = self._table_rows(source)
         if any(score is None for _, score in rows):

@@ -89,7 +89,7 @@ class PostgresSearch:
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         if not weights:
             return []
-        terms_asked = list(dict.fromkeys(part for term, _ in weights for part in term.split(" ")))
+        terms_asked = list(dict(weights))
         (_, documents, total, _), *rows = self._tx.all(
             "postings_of", user=scope.user, source=_NUMBERS[source], words=terms_asked
         )
@@ -97,9 +97,7 @@ class PostgresSearch:
         for term, *posting in rows:
             of_term.setdefault(term, []).append(tuple(posting))
         mean = _mean_size(documents, total)
-        return [
-            _least(_scores(of_term.get(part, []), weight, mean) for part in term.split(" ")) for term, weight in weights
-        ]
+        return [_scores(of_term.get(term, []), weight, mean) for term, weight in weights]
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         if not terms:
@@ -146,20 +144,6 @@ class PostgresSearch:
             self._tx.run(
                 "add_to_word_totals", user=scope.user, source=_NUMBERS[source], documents=documents, terms=total
             )
-
-
-def _least(scores: Iterable[dict[int, float]]) -> dict[int, float]:
-    """The least score of the documents that have each of these."""
-    first, *others = scores
-    return (
-        {
-            doc: min(score, *(of_term[doc] for of_term in others))
-            for doc, score in first.items()
-            if all(doc in of_term for of_term in others)
-        }
-        if others
-        else first
-    )
 
 
 def _scores(postings: Iterable[tuple[int, int, int]], weight: float, mean: float) -> dict[int, float]:

@@ -61,10 +61,7 @@ class Search(Protocol):
         ...
 
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Return of each of several terms the score of each document that holds it, times the term's weight.
-
-        Terms joined by spaces are a phrase, and must follow each other. PostgreSQL keeps no places, so there they need
-        only stand in the same document."""
+        """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:

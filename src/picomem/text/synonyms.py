@@ -67,6 +67,11 @@ def held_terms(asked: Collection[str], others: Iterable[Synonym], text: str) -> 
     return said
 
 
+def holds_phrase(text: str, phrase: Sequence[str]) -> bool:
+    """Return whether these terms follow each other in a text."""
+    return f" {' '.join(phrase)} " in f" {' '.join(terms(text))} "
+
+
 def _phrases(asked: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The entries that may begin at each term of a question, with the terms that make them up."""
     latin = [term for term in asked if not is_cjk(term)]
