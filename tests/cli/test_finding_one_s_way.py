@@ -246,3 +246,11 @@ def test_the_help_on_tokens_says_in_words_what_each_scope_permits(picomem: Picom
     told = " ".join(done[done.index("`--user` says whose") : done.index("options:")].split())
     assert all(scope in told for scope in PERMISSIONS)
     assert "memory:purge:user erases" in told
+
+
+def test_show_says_of_a_memory_by_key_by_id_and_by_the_beginning_of_one_what_shows_it(picomem: Picomem) -> None:
+    memory = picomem("remember", "Deploys go out on Tuesdays", "--key", "deploys", "--json").json["memory"]
+    for name in ("deploys", memory["id"], memory["id"][:13]):
+        done = picomem("show", name)
+        assert done.code != 0
+        assert f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it." in done.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.errors import NotFound, Refused
+from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
@@ -69,12 +69,26 @@ def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = 
 
 def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
     """The episode with this id, or the beginning of one. Raises NotFound, with a hint where it names a memory."""
-    if memories.of_key(tx, scope, name):
-        raise NotFound(f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it.")
-    episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
+    try:
+        episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
+    except NotFound:
+        if _names_memory(tx, scope, name):
+            hint = f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it."
+            raise NotFound(hint) from None
+        raise
     if episode is None:
         raise NotFound(f"There is no episode “{name[:80]}”.")
     return episode
+
+
+def _names_memory(tx: Transaction, scope: Scope, name: str) -> bool:
+    try:
+        resolve(tx, scope, name, archived=True)
+    except NotFound:
+        return False
+    except Conflict:  # several owners hold the key
+        return True
+    return True
 
 
 def check_shown(transcript: Transcript | None) -> None:

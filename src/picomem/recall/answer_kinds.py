@@ -48,13 +48,16 @@ _KINDS = (
         _TIME,
     ),
     (r"(?i)\bwhy\b|\bhow come\b|为什么|为何|原因", _REASON),
-    (r"(?i)\bwhere\b|在哪|哪里|哪儿|什么地方", _PLACE),
 )
+_WHERE = r"(?i)\bwhere\b|在哪|哪里|哪儿|什么地方"
 _WHO = r"(?i)\bwho(?:m|se)?\b"
 _PEOPLE = (
     r"\b(?:I|he|she|they|we|my|his|her|our|their|team|agency|company|department|wife|husband|partner|mother|father|sister"
     r"|brother|son|daughter|friend|boss|colleague|doctor|everyone|everybody|nobody|anyone|anybody|users?|admins?)\b"
 )
+# A name within a sentence, one with a sign or a digit in it, or a Latin word in Chinese: “where are the images” is
+# answered by “Images: the bucket acme-img”, and “where are secrets kept” by “Secrets: Vault”.
+_NAMED = r"(?<=[\w,;:] )[A-Z]\w+|\b[A-Za-z]+[-_\d]\w*|(?<=[\u3400-\u9fff])\s?[A-Za-z]{2,}"
 _CAPITALISED = r"(?<![.!?] )(?<!^)\b[A-Z]\w+"  # within a sentence
 
 
@@ -62,6 +65,9 @@ def lacks_kind(question: str, statement: str) -> bool:
     """Return whether a question calls for a number, a time, a reason, a place or a person, and a statement has none."""
     if re.search(_WHO, question):
         return not (is_cjk(statement) or _names_somebody(question, statement))
+    if re.search(_WHERE, question) and not re.search(_PLACE, statement):
+        asked = question.casefold()
+        return all(name.strip().casefold() in asked for name in re.findall(_NAMED, statement))
     return any(re.search(asked, question) and not re.search(answer, statement) for asked, answer in _KINDS)
 
 
