@@ -61,7 +61,7 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
     sentences = [(*sentence, message.file) for message in messages(folder) for sentence in message.sentences][::part]
     labels = np.array([int(is_durable) for _, is_durable, _ in sentences])
     plan = Plan(classes=("passing", "durable"))
-    seen = table([observe(text) for text, _, _ in sentences])
+    seen = table([observe(text) for text, _, _ in sentences], plan.buckets)
     writers = _writers([file for _, _, file in sentences])
     return Task("durable", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
 
@@ -73,7 +73,7 @@ def worth(folder: Path = DATA, part: int = 1) -> Task:
     labels = np.array([int(line.worth) for line in lines] + [1] * len(stated))
     weights = np.concatenate([np.ones(len(lines)), np.full(len(stated), 0.5)])
     plan = Plan(classes=("junk", "worth"))
-    seen = table([observe_offer(text) for text in [*(line.text for line in lines), *stated]])
+    seen = table([observe_offer(text) for text in [*(line.text for line in lines), *stated]], plan.buckets)
     return Task("worth", plan, seen, labels, weights, len(lines), _writers([line.file for line in lines]))
 
 
@@ -84,7 +84,7 @@ def relation(folder: Path = DATA, part: int = 1) -> Task:
     plan = Plan(classes=("supersede", "duplicate", "refine", "independent"), use_meaning=False)
     labels = np.array([plan.classes.index(pair.relation) for pair in [*written, *made]])
     weights = np.concatenate([np.ones(len(written)), np.full(len(made), _MADE_WEIGHT)])
-    seen = table([observe_pair(pair.old, pair.new) for pair in [*written, *made]])
+    seen = table([observe_pair(pair.old, pair.new) for pair in [*written, *made]], plan.buckets)
     return Task("relation", plan, seen, labels, weights, len(written), _writers([pair.file for pair in written]))
 
 
@@ -93,7 +93,7 @@ def recollection(folder: Path = DATA, part: int = 1) -> Task:
     lines = labelled_prompts(folder)[::part]
     labels = np.array([int(line.recollects) for line in lines])
     plan = Plan(classes=("other", "recollection"), words=1e-3, use_meaning=False, layers=0, hidden=0)
-    seen = table([observe_prompt(line.text) for line in lines])
+    seen = table([observe_prompt(line.text) for line in lines], plan.buckets)
     writers = _writers([line.file for line in lines])
     return Task("recollection", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from picomem.light_dataclass import dataclass
-from picomem.models.classifier import BUCKETS, MEANING, Observed, bucket, word_weight
+from picomem.models.classifier import MEANING, Observed, bucket, word_weight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class Plan:
     """How a classifier is fitted. Penalties are those of squared weights, for each example."""
 
     classes: tuple[str, ...]
+    buckets: int = 4096  # for hashed words
     words: float = 2e-4
     signals: float = 1e-3
     meaning: float = 1e-3
@@ -32,12 +33,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Which hashed words each example has: for each occurrence its example, its bucket and its weight."""
+    """Which hashed words each example has: for each occurrence its example, its bucket and its weight. There are
+    `count` examples and `size` buckets."""
 
     rows: np.ndarray
     buckets: np.ndarray
     weights: np.ndarray
     count: int
+    size: int
 
     def times(self, linear: np.ndarray) -> np.ndarray:
         """What weights (buckets × classes) say of each example."""
@@ -50,7 +53,7 @@ class Words:
     def slope(self, wrong: np.ndarray) -> np.ndarray:
         """How each bucket changes the error (examples × classes)."""
         slopes = [
-            np.bincount(self.buckets, self.weights * wrong[self.rows, column], BUCKETS)
+            np.bincount(self.buckets, self.weights * wrong[self.rows, column], self.size)
             for column in range(wrong.shape[1])
         ]
         return np.stack(slopes, axis=1)
@@ -60,7 +63,7 @@ class Words:
         place = np.full(self.count, -1)
         place[chosen] = np.arange(len(chosen))
         kept = place[self.rows] >= 0
-        return Words(place[self.rows[kept]], self.buckets[kept], self.weights[kept], len(chosen))
+        return Words(place[self.rows[kept]], self.buckets[kept], self.weights[kept], len(chosen), self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ class Table:
         return Table(self.names, self.signals[chosen], self.words.of(chosen), self.meaning[chosen])
 
 
-def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> Table:
+def table(observed: Sequence[Observed], size: int, names: Sequence[str] | None = None) -> Table:
+    """What was observed, with hashed words in so many buckets; `names` are the signals of an earlier table."""
     known = (
         tuple(names) if names is not None else tuple(sorted({name for example in observed for name in example.signals}))
     )
@@ -86,8 +90,8 @@ def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> T
     rows: list[int] = []
     buckets: list[int] = []
     weights: list[float] = []
-    size = MEANING if observed and observed[0].meaning is not None else 0
-    meaning = np.zeros((len(observed), size))
+    numbers = MEANING if observed and observed[0].meaning is not None else 0
+    meaning = np.zeros((len(observed), numbers))
     for row, example in enumerate(observed):
         for name, value in example.signals.items():
             if name in place:
@@ -95,11 +99,11 @@ def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> T
         distinct = list(dict.fromkeys(example.words))
         weight = word_weight(len(distinct))
         rows += [row] * len(distinct)
-        buckets += [bucket(word) for word in distinct]
+        buckets += [bucket(word, size) for word in distinct]
         weights += [weight] * len(distinct)
-        if size and example.meaning is not None:
+        if numbers and example.meaning is not None:
             meaning[row] = example.meaning
-    words = Words(np.array(rows, np.int64), np.array(buckets, np.int64), np.array(weights), len(observed))
+    words = Words(np.array(rows, np.int64), np.array(buckets, np.int64), np.array(weights), len(observed), size)
     return Table(known, signals, words, meaning)
 
 
@@ -115,7 +119,7 @@ def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) ->
     meaning = examples.meaning * 4.0 if plan.use_meaning else examples.meaning[:, :0]
     inputs = np.hstack([scaled, meaning])
     penalty = np.concatenate(
-        [np.full(scaled.shape[1], plan.signals), np.full(meaning.shape[1], plan.meaning), np.full(BUCKETS, plan.words)]
+        [np.full(scaled.shape[1], plan.signals), np.full(meaning.shape[1], plan.meaning), np.full(examples.words.size, plan.words)]
     )
     target = np.eye(classes)[labels]
     linear, bias = _regress(inputs, examples.words, target, counted, penalty, plan.steps)
@@ -146,7 +150,7 @@ def _regress(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Softmax regression over the inputs and the words behind them: weights (inputs and buckets × classes), biases."""
     dense = inputs.shape[1]
-    linear = np.zeros((dense + BUCKETS, target.shape[1]))
+    linear = np.zeros((dense + words.size, target.shape[1]))
     moment, square = np.zeros_like(linear), np.zeros_like(linear)
     bias = np.log(np.maximum(counted @ target, 1e-6))
     bias_moment, bias_square = np.zeros_like(bias), np.zeros_like(bias)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(__file__).parent / "weights"
 STEP = 1 / 512  # weights are rounded to it
-BUCKETS = 4096  # for hashed words
 MEANING = 256  # numbers of a static vector
 
 
@@ -49,9 +48,9 @@ class Judged:
     reasons: tuple[str, ...]
 
 
-def bucket(word: str) -> int:
-    """The bucket of a hashed word; the same on every machine."""
-    return zlib.crc32(word.encode()) % BUCKETS
+def bucket(word: str, count: int) -> int:
+    """Which of so many buckets a hashed word falls into; the same on every machine."""
+    return zlib.crc32(word.encode()) % count
 
 
 def word_weight(count: int) -> float:
@@ -66,7 +65,7 @@ class Classifier:
         """`names` are those of the signals, in the order of the weights. The arrays:
 
         - `centre`, `scale`: what is taken from a signal, and what it is multiplied with
-        - `linear` (classes × signals), `bias` (classes), `buckets` (classes × BUCKETS)
+        - `linear` (classes × signals), `bias` (classes), `buckets` (classes × buckets of hashed words)
         - `meaning` (classes × MEANING, or × 0)
         - for each hidden layer in the stack, `inner` (layers × hidden × signals), `inner_bias`, `outer`
           (layers × classes × hidden)
@@ -87,7 +86,7 @@ class Classifier:
                 signals[place] = value
         scaled = (signals - weights["centre"]) * weights["scale"]
         words = list(dict.fromkeys(observed.words))
-        numbers = [bucket(word) for word in words]
+        numbers = [bucket(word, weights["buckets"].shape[1]) for word in words]
         weight = word_weight(len(words))
         logits = weights["linear"] @ scaled + weights["bias"] + weight * weights["buckets"][:, numbers].sum(axis=1)
         if observed.meaning is not None and weights["meaning"].shape[1]:
@@ -145,7 +144,8 @@ def linear_logit(name: str, observed: Observed) -> float:
         scaled = (observed.signals.get(signal, 0.0) - rows["centre"][place] * step) * rows["scale"][place] * step
         logit += scaled * (linear[size + place] - linear[place]) * step
     words = list(dict.fromkeys(observed.words))
-    said = sum(buckets[BUCKETS + bucket(word)] - buckets[bucket(word)] for word in words)
+    count = len(buckets) // 2
+    said = sum(buckets[count + place] - buckets[place] for place in (bucket(word, count) for word in words))
     return logit + word_weight(len(words)) * said * step
 
 
