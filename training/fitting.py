@@ -119,7 +119,11 @@ def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) ->
     meaning = examples.meaning * 4.0 if plan.use_meaning else examples.meaning[:, :0]
     inputs = np.hstack([scaled, meaning])
     penalty = np.concatenate(
-        [np.full(scaled.shape[1], plan.signals), np.full(meaning.shape[1], plan.meaning), np.full(examples.words.size, plan.words)]
+        [
+            np.full(scaled.shape[1], plan.signals),
+            np.full(meaning.shape[1], plan.meaning),
+            np.full(examples.words.size, plan.words),
+        ]
     )
     target = np.eye(classes)[labels]
     linear, bias = _regress(inputs, examples.words, target, counted, penalty, plan.steps)

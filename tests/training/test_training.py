@@ -7,7 +7,7 @@ import os
 import pytest
 
 from picomem.models.classifier import WEIGHTS, decode, load
-from training.__main__ import TASKS, train
+from training.tasks import TASKS, train
 
 PART = 1 if os.environ.get("TRAIN_ALL") else 24  # every how-manieth line is trained on
 

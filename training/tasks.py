@@ -1,0 +1,108 @@
+"""What each classifier is trained on, and how: its labelled lines as numbers."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # sums are made in one order
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from picomem.injection.prompt_signals import observe_prompt
+from picomem.light_dataclass import dataclass
+from picomem.memory.pair_signals import observe_pair
+from picomem.models.classifier import encode
+from picomem.policy.offer_signals import observe_offer
+from picomem.policy.sentence_signals import observe
+from training.examples import DATA, labelled_prompts, lookalikes, messages, offers, pairs, strangers
+from training.fitting import Plan, Table, fit, predict, table
+
+STRANGERS = 1_500
+LOOKALIKES = 6_000  # more than the written pairs: most statements in a store are independent
+_MADE_WEIGHT = 0.5
+WRITERS = ("office", "private", "software", "chinese", "life")  # each wrote a file of each kind, and saw no other's
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one classifier is trained on. Of the examples behind the first `counted` the validation says nothing: they
+    were made, not written."""
+
+    name: str
+    plan: Plan
+    examples: Table
+    labels: np.ndarray
+    weights: np.ndarray
+    counted: int
+    writers: np.ndarray  # whose line each counted example is: a place in WRITERS, or -1
+
+
+def _writers(files: Sequence[str]) -> np.ndarray:
+    """Who wrote the lines of these files."""
+    names = [Path(file).stem.rpartition("_")[2] for file in files]
+    return np.array([WRITERS.index(name) if name in WRITERS else -1 for name in names])
+
+
+def durable(folder: Path = DATA, part: int = 1) -> Task:
+    """Is a sentence of a user worth knowing later?"""
+    sentences = [(*sentence, message.file) for message in messages(folder) for sentence in message.sentences][::part]
+    labels = np.array([int(is_durable) for _, is_durable, _ in sentences])
+    plan = Plan(classes=("passing", "durable"))
+    seen = table([observe(text) for text, _, _ in sentences], plan.buckets)
+    writers = _writers([file for _, _, file in sentences])
+    return Task("durable", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
+
+
+def worth(folder: Path = DATA, part: int = 1) -> Task:
+    """Is what an agent offers worth keeping?"""
+    lines = offers(folder)[::part]
+    stated = [text for pair in pairs(folder)[:: 2 * part] for text in (pair.old, pair.new)]  # memories, as they are
+    labels = np.array([int(line.worth) for line in lines] + [1] * len(stated))
+    weights = np.concatenate([np.ones(len(lines)), np.full(len(stated), 0.5)])
+    plan = Plan(classes=("junk", "worth"))
+    seen = table([observe_offer(text) for text in [*(line.text for line in lines), *stated]], plan.buckets)
+    return Task("worth", plan, seen, labels, weights, len(lines), _writers([line.file for line in lines]))
+
+
+def relation(folder: Path = DATA, part: int = 1) -> Task:
+    """How does a newer statement stand to an older one?"""
+    written = pairs(folder)[::part]
+    made = strangers(written, STRANGERS // part) + lookalikes(written, LOOKALIKES // part)
+    plan = Plan(classes=("supersede", "duplicate", "refine", "independent"), use_meaning=False)
+    labels = np.array([plan.classes.index(pair.relation) for pair in [*written, *made]])
+    weights = np.concatenate([np.ones(len(written)), np.full(len(made), _MADE_WEIGHT)])
+    seen = table([observe_pair(pair.old, pair.new) for pair in [*written, *made]], plan.buckets)
+    return Task("relation", plan, seen, labels, weights, len(written), _writers([pair.file for pair in written]))
+
+
+def recollection(folder: Path = DATA, part: int = 1) -> Task:
+    """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer."""
+    lines = labelled_prompts(folder)[::part]
+    labels = np.array([int(line.recollects) for line in lines])
+    plan = Plan(classes=("other", "recollection"), words=1e-3, use_meaning=False, layers=0, hidden=0)
+    seen = table([observe_prompt(line.text) for line in lines], plan.buckets)
+    writers = _writers([line.file for line in lines])
+    return Task("recollection", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
+
+
+TASKS = (durable, worth, relation, recollection)
+
+
+def train(task: Task) -> bytes:
+    """The bytes of the weights."""
+    return encode(task.plan.classes, task.examples.names, fit(task.plan, task.examples, task.labels, task.weights))
+
+
+def validated(task: Task, parts: np.ndarray) -> np.ndarray:
+    """The shares of the classes that examples get from classifiers that were not trained on their part. `parts` says
+    which part each example is of; those of part -1 are always trained on and get no shares."""
+    shares = np.zeros((len(task.labels), len(task.plan.classes)))
+    for part in range(parts.max() + 1):
+        held, rest = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
+        if len(held):
+            arrays = fit(task.plan, task.examples.of(rest), task.labels[rest], task.weights[rest])
+            shares[held] = predict(arrays, task.examples.of(held))
+    return shares
