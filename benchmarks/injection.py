@@ -10,8 +10,9 @@ Some have an answer there, most have none. Each is given to what the hook runs, 
               need something remembered and do not say so
 - tokens      spent on a prompt, on average over all of them
 
-`chosen on` (training/data) shaped the weights and the threshold. The three `held out` sets are of three other
-developers, and their two writers saw neither. The curve shows both shares for other thresholds.
+`fitted to` is the first of the seven sets (training/data) that shaped the weights and the threshold. The four `held out`
+sets are of four other developers, and their three writers saw neither. The curve shows both shares for other
+thresholds.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole
 from picomem.settings import HookSettings
 from picomem.text.tokens import count_tokens
-from training.injection_sets import CHOSEN_ON, InjectionStore, Prompt
+from training.injection_sets import FITTED_TO, InjectionStore, Prompt
 
 _DATA = Path(__file__).parent / "data" / "injection"
 SETS = {
-    "chosen on": CHOSEN_ON,
+    "fitted to": FITTED_TO[0],
     "held out": _DATA / "held_out.jsonl",
     "held out 2": _DATA / "held_out_2.jsonl",
     "held out 3": _DATA / "held_out_3.jsonl",
+    "held out 4": _DATA / "held_out_4.jsonl",
 }
 _STEPS = 100  # thresholds of the curve
 
@@ -95,10 +97,14 @@ def run(names: Iterable[str] = SETS, progress: Callable[[str], None] = lambda _:
     settings = HookSettings()
     shares: list[Share] = []
     curve: list[CurvePoint] = []
+    held_out: list[Judgement] = []
     for name in names:
         judged = judgements(name, settings, progress)
         shares += _shares(name, judged, settings.min_relevance)
         curve += _curve(name, judged)
+        held_out += judged if name.startswith("held out") else []
+    if held_out:
+        shares += _shares("all held out", held_out, settings.min_relevance)
     return InjectionReport(settings.min_relevance, shares, curve)
 
 

@@ -1,6 +1,6 @@
 """Sets of prompts: what was said in one developer's sessions, and prompts of a later one.
 
-A row of a set (data/injection.jsonl, and those of `python -m benchmarks inject`) is a `session` (project, date, turns),
+A row of a set (data/injection_*.jsonl, and those of `python -m benchmarks inject`) is a `session` (project, date, turns),
 a `memory` (kind, project, date, text), or a `prompt` (language, class, project, text, and the entries that help:
 `s01:3` is the fourth turn of s01).
 """
@@ -24,8 +24,7 @@ from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
 from training.examples import DATA
 
-CHOSEN_ON = DATA / "injection.jsonl"
-FITTED_TO = (CHOSEN_ON, DATA / "injection_2.jsonl")  # of two developers
+FITTED_TO = tuple(DATA / f"injection_{number}.jsonl" for number in range(1, 8))  # each of another developer
 _MINUTE = 60_000_000
 _LATER = 30 * 24 * 60 * _MINUTE  # after the last session, the prompts are typed
 
@@ -41,14 +40,24 @@ class Prompt:
     text: str
     answers: frozenset[str]
 
+    @property
+    def recollects(self) -> bool:
+        """Whether it asks for something of the developer's past, be it there or not."""
+        return self.kind == "near-miss" or (bool(self.answers) and self.kind != "order")
+
+
+def prompts_of(path: Path) -> list[Prompt]:
+    """The prompts of a set."""
+    return [_prompt(row) for row in _rows(path) if row["type"] == "prompt"]
+
 
 class InjectionStore:
     """A set, in a store of its own: its sessions as transcripts of Claude Code, read by the real ingest."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         """`path` is the set, `folder` an empty one for the store and the transcripts."""
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        self.prompts = [_prompt(row) for row in rows if row["type"] == "prompt"]
+        rows = _rows(path)
+        self.prompts = prompts_of(path)
         self._folder = folder
         self._now: Micros = 0
         self._ids: dict[str, str] = {}  # of memories, as the set names them
@@ -103,6 +112,10 @@ class InjectionStore:
             return
         if stored.memory is not None:
             self._ids[stored.memory.id] = row["id"]
+
+
+def _rows(path: Path) -> list[Mapping[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def _prompt(row: Mapping[str, Any]) -> Prompt:

@@ -25,15 +25,21 @@ import numpy as np
 from picomem.injection.context_block import HEAD_TOKENS, LINE_TOKENS
 from picomem.injection.hit_usefulness import hit_signals, usefulness
 from picomem.injection.prompt_context import AgentPrompt, candidates
+from picomem.injection.prompt_signals import observe_prompt
 from picomem.injection.relevance import WEIGHTS, relevance_signals
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Answer, Hit
 from picomem.settings import HookSettings
-from training.injection_sets import FITTED_TO, InjectionStore
+from training.fitting import predict, table
+from training.injection_sets import FITTED_TO, InjectionStore, Prompt
+from training.tasks import Task, fit_without, recollection
 
 _FOLDS = 10
 _PENALTY = 3.0  # of squared weights, of signals that were brought to the same spread
 _STEPS = 50
+# How much a prompt counts in the second function. An order that needs something of the past does not say so, and a near
+# miss, of whose subject memory has something, is less bad than an entry beside a prompt that asks nothing of memory.
+_COUNTED = {"order": 0.3, "near-miss": 0.3}
 _BUDGET = HookSettings().token_budget
 
 Weights = dict[str, float]
@@ -50,9 +56,12 @@ class ObservedHit:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPrompt:
-    """A prompt, and its hits in the order of recall; `developer` is the number of its set."""
+    """A prompt, and its hits in the order of recall; `developer` is the number of its set, and `recollects` how much
+    speaks for that it asks for something of their past, a logit."""
 
     text: str
+    kind: str
+    recollects: float
     answer: Answer
     answerable: bool
     developer: int
@@ -60,66 +69,88 @@ class ObservedPrompt:
 
 
 def observe(paths: Sequence[Path] = FITTED_TO) -> list[ObservedPrompt]:
-    """Give each prompt of the sets to recall as the hook does; a prompt without any hit is left out."""
-    return [prompt for number, path in enumerate(paths) for prompt in _observe_set(path, number)]
+    """Give each prompt of the sets to recall as the hook does."""
+    task = recollection()
+    return [prompt for number, path in enumerate(paths) for prompt in _observe_set(path, number, task)]
 
 
-def _observe_set(path: Path, developer: int) -> list[ObservedPrompt]:
+def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]:
     with tempfile.TemporaryDirectory(prefix="picomem-training-") as folder:
         store = InjectionStore(path, Path(folder))
         try:
             observed = []
-            for prompt in store.prompts:
+            for prompt, recollects in zip(store.prompts, _recollects(store.prompts, developer, task), strict=True):
                 answer, hits = candidates(store.engine(prompt.project), AgentPrompt(prompt.text))
-                if hits:
-                    signals = hit_signals(prompt.text, hits)
-                    of_hits = [
-                        ObservedHit(hit, of_hit, store.helps(hit, prompt))
-                        for hit, of_hit in zip(hits, signals, strict=True)
-                    ]
-                    observed.append(ObservedPrompt(prompt.text, answer, bool(prompt.answers), developer, of_hits))
+                signals = hit_signals(prompt.text, hits)
+                of_hits = [
+                    ObservedHit(hit, of_hit, store.helps(hit, prompt))
+                    for hit, of_hit in zip(hits, signals, strict=True)
+                ]
+                observed.append(
+                    ObservedPrompt(
+                        text=prompt.text,
+                        kind=prompt.kind,
+                        recollects=recollects,
+                        answer=answer,
+                        answerable=bool(prompt.answers),
+                        developer=developer,
+                        hits=of_hits,
+                    )
+                )
             return observed
         finally:
             store.close()
 
 
-def logistic(rows: Sequence[dict[str, float]], labels: Sequence[bool]) -> Weights:
-    """The weights of a logistic regression, by Newton's steps, and the bias."""
+def _recollects(prompts: Sequence[Prompt], developer: int, task: Task) -> list[float]:
+    """How much speaks for that each prompt asks for something of the past, by weights that were trained without any of
+    its developer."""
+    seen = table([observe_prompt(prompt.text) for prompt in prompts], task.plan.buckets, task.examples.names)
+    shares = predict(fit_without(task, task.writers, developer), seen)
+    return [float(logit) for logit in np.log(shares[:, 1] / shares[:, 0])]
+
+
+def logistic(rows: Sequence[dict[str, float]], labels: Sequence[bool], counted: Sequence[float]) -> Weights:
+    """The weights of a logistic regression, by Newton's steps, and the bias; `counted` says how much each row does."""
     names = sorted(rows[0])
     signals = np.array([[row[name] for name in names] for row in rows])
-    target = np.array(labels, float)
+    target, weight = np.array(labels, float), np.array(counted)
     spread = np.maximum(signals.std(axis=0), 1e-6)
     inputs = np.hstack([(signals - signals.mean(axis=0)) / spread, np.ones((len(rows), 1))])
     penalty = np.diag([_PENALTY] * len(names) + [1e-6])
     fitted = np.zeros(len(names) + 1)
     for _ in range(_STEPS):
         shares = 1 / (1 + np.exp(-inputs @ fitted))
-        slope = inputs.T @ (shares - target) + penalty @ fitted
-        curve = (inputs.T * (shares * (1 - shares))) @ inputs + penalty
+        slope = inputs.T @ (weight * (shares - target)) + penalty @ fitted
+        curve = (inputs.T * (weight * shares * (1 - shares))) @ inputs + penalty
         fitted -= np.linalg.solve(curve, slope)
     weights = {name: round(float(value), 3) for name, value in zip(names, fitted[:-1] / spread, strict=True)}
     return {"bias": round(float(fitted[-1] - (fitted[:-1] / spread) @ signals.mean(axis=0)), 3)} | weights
 
 
 def fit(prompts: Sequence[ObservedPrompt]) -> dict[str, Weights]:
-    """The weights of both functions."""
+    """The weights of both functions, from the prompts that have any hit."""
+    prompts = [prompt for prompt in prompts if prompt.hits]
     rows: list[dict[str, float]] = []
+    judged_prompts: list[ObservedPrompt] = []
     for fold, chosen in _folds(prompts):
         of_hits = _fit_hits(prompt for prompt, own in zip(prompts, chosen, strict=True) if own != fold)
-        rows += [_prompt_signals(prompt, of_hits) for prompt, own in zip(prompts, chosen, strict=True) if own == fold]
-    labels = [
-        prompt.answerable
-        for fold, chosen in _folds(prompts)
-        for prompt, own in zip(prompts, chosen, strict=True)
-        if own == fold
-    ]
-    return {"hit": _fit_hits(prompts), "prompt": logistic(rows, labels)}
+        of_fold = [prompt for prompt, own in zip(prompts, chosen, strict=True) if own == fold]
+        rows += [_prompt_signals(prompt, of_hits) for prompt in of_fold]
+        judged_prompts += of_fold
+    labels = [prompt.answerable for prompt in judged_prompts]
+    counted = [_counted(prompt) for prompt in judged_prompts]
+    return {"hit": _fit_hits(prompts), "prompt": logistic(rows, labels, counted)}
+
+
+def _counted(prompt: ObservedPrompt) -> float:
+    return _COUNTED.get(prompt.kind, 1.0) if prompt.answerable or prompt.kind != "order" else 1.0
 
 
 def _fit_hits(prompts: Iterable[ObservedPrompt]) -> Weights:
     """A prompt without an answer says nothing of which hit is the better one."""
     hits = [hit for prompt in prompts if prompt.answerable for hit in prompt.hits]
-    return logistic([hit.signals for hit in hits], [hit.helps for hit in hits])
+    return logistic([hit.signals for hit in hits], [hit.helps for hit in hits], [1.0] * len(hits))
 
 
 def _folds(prompts: Sequence[ObservedPrompt]) -> list[tuple[int, list[int]]]:
@@ -133,13 +164,15 @@ def _ordered(prompt: ObservedPrompt, weights: Weights) -> list[ObservedHit]:
 
 
 def _prompt_signals(prompt: ObservedPrompt, of_hits: Weights) -> dict[str, float]:
-    return relevance_signals(prompt.text, prompt.answer, [hit.hit for hit in _ordered(prompt, of_hits)])
+    ordered = [hit.hit for hit in _ordered(prompt, of_hits)]
+    return relevance_signals(prompt.text, prompt.recollects, prompt.answer, ordered)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a prompt would get: how sure that is to help, and whether it does."""
 
+    kind: str
     answerable: bool
     relevance: float
     helps: bool
@@ -147,6 +180,8 @@ class Outcome:
 
 def judged(weights: dict[str, Weights], prompt: ObservedPrompt) -> Outcome:
     """What a prompt gets by these weights."""
+    if not prompt.hits:
+        return Outcome(prompt.kind, prompt.answerable, 0.0, helps=False)
     room, helps = _BUDGET - HEAD_TOKENS, False
     for hit in _ordered(prompt, weights["hit"]):
         cost = LINE_TOKENS + hit.hit.tokens
@@ -154,7 +189,7 @@ def judged(weights: dict[str, Weights], prompt: ObservedPrompt) -> Outcome:
             room -= cost
             helps = helps or hit.helps
     logit = usefulness(_prompt_signals(prompt, weights["hit"]), weights["prompt"])
-    return Outcome(prompt.answerable, float(1 / (1 + np.exp(-logit))), helps)
+    return Outcome(prompt.kind, prompt.answerable, float(1 / (1 + np.exp(-logit))), helps)
 
 
 def validated(prompts: Sequence[ObservedPrompt], chosen: Sequence[int]) -> list[Outcome]:
@@ -169,11 +204,19 @@ def validated(prompts: Sequence[ObservedPrompt], chosen: Sequence[int]) -> list[
 def report(outcomes: Sequence[Outcome]) -> str:
     known = [outcome for outcome in outcomes if outcome.answerable]
     others = [outcome for outcome in outcomes if not outcome.answerable]
-    lines = [f"{len(known)} prompts with an answer, {len(others)} without; those that had no hit are left out"]
-    for threshold in (0.0, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8):
-        useful = np.mean([outcome.relevance >= threshold and outcome.helps for outcome in known])
-        useless = np.mean([outcome.relevance >= threshold for outcome in others])
-        lines.append(f"  at {threshold:.2f}: useful {useful:.3f}, useless {useless:.3f}")
+    groups = {
+        "useful of questions": [outcome for outcome in known if outcome.kind != "order"],
+        "of orders": [outcome for outcome in known if outcome.kind == "order"],
+        "useless beside near misses": [outcome for outcome in others if outcome.kind == "near-miss"],
+        "beside others": [outcome for outcome in others if outcome.kind != "near-miss"],
+    }
+    lines = [f"{len(known)} prompts with an answer, {len(others)} without"]
+    for threshold in np.arange(0.05, 1.0, 0.05):
+        shares = {
+            name: np.mean([row.relevance >= threshold and (row.helps or not row.answerable) for row in rows])
+            for name, rows in groups.items()
+        }
+        lines.append(f"  at {threshold:.2f}: " + ", ".join(f"{name} {share:.3f}" for name, share in shares.items()))
     return "\n".join(lines)
 
 

@@ -19,10 +19,13 @@ from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
 from training.examples import DATA, labelled_prompts, lookalikes, messages, offers, pairs, strangers
 from training.fitting import Plan, Table, fit, predict, table
+from training.injection_sets import FITTED_TO, prompts_of
 
 STRANGERS = 1_500
 LOOKALIKES = 6_000  # more than the written pairs: most statements in a store are independent
 _MADE_WEIGHT = 0.5
+_HARD_WEIGHT = 0.3  # of a line that was written to be hard; for both see `python -m training --by-writer`
+_TYPED_WEIGHT = 3.0  # of a prompt as people type
 WRITERS = ("office", "private", "software", "chinese", "life")  # each wrote a file of each kind, and saw no other's
 
 
@@ -37,7 +40,7 @@ class Task:
     labels: np.ndarray
     weights: np.ndarray
     counted: int
-    writers: np.ndarray  # whose line each counted example is: a place in WRITERS, or -1
+    writers: np.ndarray  # a number for whoever wrote each counted example; -1 for one that is always trained on
 
 
 def _writers(files: Sequence[str]) -> np.ndarray:
@@ -79,13 +82,30 @@ def relation(folder: Path = DATA, part: int = 1) -> Task:
 
 
 def recollection(folder: Path = DATA, part: int = 1) -> Task:
-    """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer."""
+    """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer.
+
+    Beside the labelled lines it is trained on the prompts of the sets that the prompt hook is fitted to, which are as
+    people type; of the lines, those that were written to be hard weigh less. An order that needs something of the past
+    without saying so looks like any other order, so it is left out.
+    """
     lines = labelled_prompts(folder)[::part]
-    labels = np.array([int(line.recollects) for line in lines])
-    plan = Plan(classes=("other", "recollection"), words=1e-3, use_meaning=False, layers=0, hidden=0)
-    seen = table([observe_prompt(line.text) for line in lines], plan.buckets)
-    writers = _writers([line.file for line in lines])
-    return Task("recollection", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
+    typed = [
+        (prompt, developer)
+        for developer, path in enumerate(FITTED_TO)
+        for prompt in prompts_of(path)[::part]
+        if prompt.kind != "order" or not prompt.answers
+    ]
+    labels = [line.recollects for line in lines] + [prompt.recollects for prompt, _ in typed]
+    weights = [_HARD_WEIGHT if line.file.endswith("_hard.txt") else 1.0 for line in lines] + [_TYPED_WEIGHT] * len(
+        typed
+    )
+    plan = Plan(classes=("other", "recollection"), buckets=1 << 15, words=2e-4, use_meaning=False, layers=0, hidden=0)
+    seen = table(
+        [observe_prompt(text) for text in [*(line.text for line in lines), *(prompt.text for prompt, _ in typed)]],
+        plan.buckets,
+    )
+    writers = np.array([-1] * len(lines) + [developer for _, developer in typed])
+    return Task("recollection", plan, seen, np.array(labels, int), np.array(weights), len(labels), writers)
 
 
 TASKS = (durable, worth, relation, recollection)
@@ -101,8 +121,13 @@ def validated(task: Task, parts: np.ndarray) -> np.ndarray:
     which part each example is of; those of part -1 are always trained on and get no shares."""
     shares = np.zeros((len(task.labels), len(task.plan.classes)))
     for part in range(parts.max() + 1):
-        held, rest = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
+        held = np.flatnonzero(parts == part)
         if len(held):
-            arrays = fit(task.plan, task.examples.of(rest), task.labels[rest], task.weights[rest])
-            shares[held] = predict(arrays, task.examples.of(held))
+            shares[held] = predict(fit_without(task, parts, part), task.examples.of(held))
     return shares
+
+
+def fit_without(task: Task, parts: np.ndarray, part: int) -> dict[str, np.ndarray]:
+    """The arrays of a classifier that was not trained on one part of the examples."""
+    rest = np.flatnonzero(parts != part)
+    return fit(task.plan, task.examples.of(rest), task.labels[rest], task.weights[rest])

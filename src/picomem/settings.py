@@ -290,7 +290,7 @@ class HookSettings:
     """`[hooks]`: what `picomem-hook` puts beside a prompt of Claude Code or Codex."""
 
     token_budget: int = _setting(600, "maximum tokens beside one prompt; 0: nothing")
-    min_relevance: float = _setting(0.45, "0–1: nothing is put there that is less sure to help")
+    min_relevance: float = _setting(0.55, "0–1: nothing is put there that is less sure to help")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,9 @@ def relevance(prompt: str, answer: Answer, hits: Sequence[Hit]) -> float:
     if not hits:
         return 0.0
     weights = load_weights()["prompt"]
+    recollects = linear_logit("recollection", observe_prompt(prompt))
     logit = weights["bias"] + sum(
-        weights[name] * value for name, value in relevance_signals(prompt, answer, hits).items()
+        weights[name] * value for name, value in relevance_signals(prompt, recollects, answer, hits).items()
     )
     return round(1 / (1 + exp(-logit)), 4)
 
@@ -51,16 +52,16 @@ def most_useful_first(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
     return [hits[place] for place in sorted(range(len(hits)), key=lambda place: -logits[place])]
 
 
-def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[str, float]:
-    """The signals of a prompt and its hits, by name. None depends on how much is stored: a decision that is the only
+def relevance_signals(prompt: str, recollects: float, answer: Answer, hits: Sequence[Hit]) -> dict[str, float]:
+    """The signals of a prompt and its hits, by name; `recollects` is how much speaks for that it asks for something of
+    this person's past, a logit. None depends on how much is stored: a decision that is the only
     memory answers its question as surely as one among thousands."""
     asked = tuple(query_terms(prompt))
     others = synonyms(prompt, asked)
     held = [held_terms(asked, others, hit.text) for hit in hits]
     best = held[:_BEST]
-    recollection = linear_logit("recollection", observe_prompt(prompt))
     return {
-        "recollection": max(-_MOST, min(_MOST, recollection)),
+        "recollection": max(-_MOST, min(_MOST, recollects)),
         "fit": answer.signs.fit if answer.signs else 0.0,
         "lacks": answer.signs.lacks if answer.signs else 0.0,
         "held": len(set().union(*best)) / max(1, len(asked)),
