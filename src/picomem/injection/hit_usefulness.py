@@ -28,6 +28,7 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
     held = [held_terms(asked, others, hit.text) for hit in hits]
     spread = {term: sum(term in of_hit for of_hit in held) for term in asked}
     best = sorted((hit.score for hit in hits), reverse=True)[:2]
+    scores = {(hit.transcript, hit.turns[1]): hit.score for hit in hits if hit.source == "episode" and hit.turns}
     return [
         {
             "score": hit.score,
@@ -36,6 +37,7 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
             "in memory": float(hit.source == "memory"),
             "settled": float(hit.kind in _SETTLED),
             "by an agent": float(hit.role == "assistant"),
+            "follows": _followed(hit, scores),
             "only asks": float(hit.role == "user" and hit.text.rstrip(" \"')”’").endswith(_QUESTION_ENDS)),
             "lacks": float(lacks_kind(prompt, hit.text)),
             "pairs": log1p(sum(one in held[place] and other in held[place] for one, other in pairwise(asked))),
@@ -45,6 +47,11 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
         }
         for place, hit in enumerate(hits)
     ]
+
+
+def _followed(hit: Hit, scores: Mapping[tuple[str, int], float]) -> float:
+    """Return the score of the hit that this one comes right behind, as an answer comes behind what it answers."""
+    return scores.get((hit.transcript, hit.turns[0] - 1), 0.0) if hit.source == "episode" and hit.turns else 0.0
 
 
 def usefulness(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
