@@ -10,9 +10,9 @@ Some have an answer there, most have none. Each is given to what the hook runs, 
               need something remembered and do not say so
 - tokens      spent on a prompt, on average over all of them
 
-`fitted to` is the first of the seven sets (training/data) that shaped the weights and the threshold. The four `held out`
-sets are of four other developers, and their three writers saw neither. The curve shows both shares for other
-thresholds.
+The four `held out` sets are of other developers than the seven (training/data) whose prompts shaped the weights and the
+threshold, and their three writers saw neither those nor the weights. The curve shows both shares for other thresholds,
+with and without the two hard kinds: orders that need something remembered, and near misses.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole
 from picomem.settings import HookSettings
 from picomem.text.tokens import count_tokens
-from training.injection_sets import FITTED_TO, InjectionStore, Prompt
+from training.injection_sets import InjectionStore, Prompt
 
 _DATA = Path(__file__).parent / "data" / "injection"
 SETS = {
-    "fitted to": FITTED_TO[0],
     "held out": _DATA / "held_out.jsonl",
     "held out 2": _DATA / "held_out_2.jsonl",
     "held out 3": _DATA / "held_out_3.jsonl",
     "held out 4": _DATA / "held_out_4.jsonl",
 }
+_ALL = "all"
+_HARD_TOO = "with hard kinds"
+_HARD = ("order", "near-miss")  # with an answer, and without one
 _STEPS = 100  # thresholds of the curve
 
 
@@ -101,10 +103,11 @@ def run(names: Iterable[str] = SETS, progress: Callable[[str], None] = lambda _:
     for name in names:
         judged = judgements(name, settings, progress)
         shares += _shares(name, judged, settings.min_relevance)
-        curve += _curve(name, judged)
-        held_out += judged if name.startswith("held out") else []
-    if held_out:
-        shares += _shares("all held out", held_out, settings.min_relevance)
+        curve += _curve(name, [row for row in judged if not _is_hard(row)])
+        held_out += judged
+    shares += _shares(_ALL, held_out, settings.min_relevance)
+    curve += _curve(_ALL, [row for row in held_out if not _is_hard(row)])
+    curve += _curve(_HARD_TOO, held_out)
     return InjectionReport(settings.min_relevance, shares, curve)
 
 
@@ -148,8 +151,7 @@ def _shares(name: str, judged: Sequence[Judgement], threshold: float) -> Iterato
         groups |= {
             f"language {language}": [row for row in rows if row.language == language] for language in ("en", "zh")
         }
-        left_out = "order" if answerable else "near-miss"
-        groups[f"all but {left_out}"] = [row for row in rows if row.kind != left_out]
+        groups[f"all but {_HARD[0 if answerable else 1]}"] = [row for row in rows if not _is_hard(row)]
         for kind, group in (groups | {"all": rows}).items():
             if group:
                 yield _share(name, kind, group, threshold)
@@ -169,6 +171,10 @@ def _share(name: str, kind: str, rows: Sequence[Judgement], threshold: float) ->
     )
 
 
+def _is_hard(row: Judgement) -> bool:
+    return row.kind == _HARD[0 if row.answerable else 1]
+
+
 def _curve(name: str, judged: Sequence[Judgement]) -> Iterator[CurvePoint]:
     answerable = [row for row in judged if row.answerable]
     others = [row for row in judged if not row.answerable]
@@ -179,12 +185,12 @@ def _curve(name: str, judged: Sequence[Judgement]) -> Iterator[CurvePoint]:
 
 
 def draw(report: InjectionReport, out: Path) -> None:
-    """Write a picture of the curves: what is useful at each share of what is useless."""
-    curves = {name: [point for point in report.curve if point.name == name] for name in SETS}
+    """Write a picture of the curves of all sets together: what is useful at each share of what is useless."""
     curves = {
-        name: sorted(points, key=lambda point: (point.useless, point.useful))
-        for name, points in curves.items()
-        if points
+        name: sorted(
+            (point for point in report.curve if point.name == name), key=lambda point: (point.useless, point.useful)
+        )
+        for name in (_ALL, _HARD_TOO)
     }
     picture = drawn_shares(
         {name: [(point.useless, point.useful) for point in points] for name, points in curves.items()},
