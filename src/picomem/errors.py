@@ -92,6 +92,10 @@ class NotFound(PicomemError):
     status = 404
 
 
+class Ambiguous(NotFound):
+    """Several things have a name that begins so; write more of it."""
+
+
 class TooManyRequests(PicomemError):
     """Too many requests; `Retry-After`, and the field `retry_after`, say how many seconds to wait."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from tests.databases import chosen
 
 import picomem
+from picomem.engine.agent_support import note_injected
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.injection.context_block import hits_block
-from picomem.injection.prompt_context import AgentPrompt, recalled
+from picomem.injection.prompt_context import AgentPrompt, injection, recalled
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.models.classifier import linear_logit, load
@@ -165,3 +167,38 @@ def test_a_long_passage_takes_at_most_half_of_the_budget(tmp_path: Path) -> None
 
     assert hits
     assert max(hit.tokens for hit in hits) <= 320
+
+
+@pytest.mark.requirement("X16")
+def test_a_question_that_is_asked_again_gets_nothing_that_fits_it_less(tmp_path: Path) -> None:
+    with picomem.open(chosen().named(tmp_path / "memory.db"), project="billing") as memory:
+        memory.remember(DECISION, kind="decision")
+        memory.remember("Marit signs off changes to the schema of the billing database", kind="fact")
+        memory.remember("The billing service was written by Femke", kind="fact")
+        asked = AgentPrompt("which database does the billing service use?", "s1")
+        first = injection(memory, asked)
+        note_injected(memory, "s1", first.injected)
+        again = injection(memory, asked)
+
+    assert DECISION in first.block
+    assert again.block == ""
+    assert again.relevance == first.relevance
+
+
+@pytest.mark.requirement("X16")
+def test_the_id_of_each_entry_opens_that_entry(tmp_path: Path) -> None:
+    from training.injection_sets import InjectionStore
+
+    said = [f"Crate {name} of the harbour office stands in hall {hall}." for hall, name in enumerate(("ash", "birch"))]
+    turns = [{"role": role, "text": text} for role, text in zip(("user", "assistant"), said, strict=True)]
+    row = {"type": "session", "id": "s01", "project": "harbour", "date": "2026-02-03T09:12:00Z", "turns": turns}
+    (tmp_path / "set.jsonl").write_text(json.dumps(row) + "\n")
+    store = InjectionStore(tmp_path / "set.jsonl", tmp_path)
+    engine = store.engine("harbour")
+    block = injection(engine, AgentPrompt("in which hall does crate ash of the harbour office stand?")).block
+    lines = re.findall(r"^- (.*) \(\w+, [^,]+, ([0-9a-f-]+)\)", block, re.MULTILINE)
+    opened = [engine.show(id_)[0].preview for _, id_ in lines]
+    store.close()
+
+    assert sorted(opened) == said
+    assert opened == [text for text, _ in lines]

@@ -85,6 +85,22 @@ def test_statements_about_different_things_both_stay(engine: Engine) -> None:
     assert to_review(engine) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Don't add dependencies without asking me first", "Energy in Wh as bigint please, never floats"),
+        ("Never deploy on Fridays", "Always use tabs, not spaces"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["instruction", "fact"])
+def test_two_rules_that_share_no_word_are_two_memories(engine: Engine, one: str, other: str, kind: str) -> None:
+    engine.remember(one, kind=kind)
+    engine.remember(other, kind=kind)
+
+    assert {memory.content for memory in engine.memories()} == {one, other}
+    assert to_review(engine) == []
+
+
 def test_what_may_contradict_stays_beside_the_other_and_recall_puts_the_newer_first(engine: Engine) -> None:
     older, newer = _linked(engine)
     assert newer.contradicts == (older.id,)

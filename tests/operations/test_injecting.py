@@ -86,7 +86,7 @@ def test_what_a_session_was_given_does_not_come_again_and_a_look_notes_nothing(b
     assert VERB.call(billing, request) == first
     given = billing.recall(QUESTION).hits
     note_injected(billing, "s1", [as_injected(hit) for hit in given])
-    assert VERB.call(billing, request).obstacle == "nothing_found"
+    assert VERB.call(billing, request).obstacle == "given_before"
 
 
 def test_the_index_page_is_told_line_by_line(billing: Engine) -> None:

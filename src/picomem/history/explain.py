@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.errors import Conflict, NotFound, Refused
+from picomem.errors import Ambiguous, Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
@@ -45,7 +45,7 @@ class Explanation:
 
 
 def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = True) -> Explanation:
-    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound.
+    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound, and Ambiguous.
 
     Without `reads_sessions` the sources in past sessions have no text."""
     change = audit.change(tx, scope, name)
@@ -53,6 +53,8 @@ def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = 
         return Explanation(change.id, "change", None, (), (change,), ())
     try:
         memory = resolve(tx, scope, change.memory_id if change else name, archived=True)
+    except Ambiguous:
+        raise
     except NotFound:
         return _episode(tx, scope, name)
     links = memories.links_of(tx, scope, memory.id)
@@ -84,10 +86,10 @@ def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
 def _names_memory(tx: Transaction, scope: Scope, name: str) -> bool:
     try:
         resolve(tx, scope, name, archived=True)
+    except (Ambiguous, Conflict):  # several ids begin so, or several owners hold the key
+        return True
     except NotFound:
         return False
-    except Conflict:  # several owners hold the key
-        return True
     return True
 
 
@@ -101,6 +103,8 @@ def check_shown(transcript: Transcript | None) -> None:
 def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     try:
         episode = find_episode(tx, scope, name)
+    except Ambiguous:
+        raise
     except NotFound as error:
         remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
         raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error

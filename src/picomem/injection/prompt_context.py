@@ -7,7 +7,7 @@ from os.path import realpath
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import injected_in
-from picomem.injection.context_block import as_injected, context_block, hits_block
+from picomem.injection.context_block import context_block, hits_block
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
 from picomem.recall.hits import HIT_OVERHEAD
@@ -36,12 +36,14 @@ class AgentPrompt:
 @dataclass(frozen=True, slots=True)
 class Injection:
     """The `block` that goes beside a prompt, empty for none, and the `injected` ids of what is in it. `hits` is what
-    memory has for the prompt, the best first, and `relevance` how likely that helps, 0–1."""
+    memory has for the prompt, the best first, and `relevance` how likely that helps, 0–1. `known` are the ids of what
+    the session was given before."""
 
     block: str
     injected: list[str]
     hits: list[Hit]
     relevance: float
+    known: frozenset[str] = frozenset()
 
 
 def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
@@ -49,8 +51,9 @@ def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
     hooks = engine.settings.hooks
     answer, hits = recalled(engine, prompt)
     sure = relevance(prompt.text, answer, hits)
-    block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget)
-    return Injection(block, injected, hits, sure)
+    known = injected_in(engine, prompt.session) if prompt.session else frozenset()
+    block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget, known)
+    return Injection(block, injected, hits, sure, known)
 
 
 def index_of_project(engine: Engine) -> str:
@@ -60,7 +63,7 @@ def index_of_project(engine: Engine) -> str:
 
 
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
-    """What recall says to a prompt, and those of its hits that the session was not given, the most useful first."""
+    """What recall says to a prompt, and those of its hits that may go beside it, the most useful first."""
     answer, hits = candidates(engine, prompt)
     return answer, most_useful_first(prompt.text, hits)
 
@@ -75,11 +78,10 @@ def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
         min_confidence=0.0,
         include_notes=False,
     )
-    known = injected_in(engine, prompt.session) if prompt.session else frozenset()
     asked = dict.fromkeys(query_terms(prompt.text), 1.0)
     room = max(1, int(_MOST_OF_IT * budget) - HIT_OVERHEAD)
     hits = [hit if hit.source == "memory" else fitted(hit, asked, room, HIT_OVERHEAD) for hit in answer.hits]
-    return answer, [hit for hit in hits if as_injected(hit) not in known and _says_something(hit, asked.keys(), prompt)]
+    return answer, [hit for hit in hits if _says_something(hit, asked.keys(), prompt)]
 
 
 def _says_something(hit: Hit, asked: AbstractSet[str], prompt: AgentPrompt) -> bool:

@@ -34,7 +34,8 @@ _NAME = r"(?<=[\w,;:] )[A-Z]\w+|\b[A-Z]{2,}\w*|\b\w*\d\w*\b|\b\w+_\w+\b|(?<=[\u3
 
 
 def relevance(prompt: str, answer: Answer, hits: Sequence[Hit]) -> float:
-    """How likely one of these hits, the most useful first, helps with a prompt that recall was asked with."""
+    """How likely one of these hits, the most useful first, helps with a prompt that recall was asked with, in
+    hundredths, as it is shown beside the threshold."""
     if not hits:
         return 0.0
     weights = load_weights()["prompt"]
@@ -42,7 +43,7 @@ def relevance(prompt: str, answer: Answer, hits: Sequence[Hit]) -> float:
     logit = weights["bias"] + sum(
         weights[name] * value for name, value in relevance_signals(prompt, recollects, answer, hits).items()
     )
-    return round(1 / (1 + exp(-logit)), 4)
+    return round(1 / (1 + exp(-logit)), 2)
 
 
 def most_useful_first(prompt: str, hits: Sequence[Hit]) -> list[Hit]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from picomem.memory.likeness import Relation, compare
 from picomem.memory.statement_signals import CATEGORIES, Statement, read_statement
 from picomem.models.classifier import Observed
-from picomem.text.terms import is_cjk
+from picomem.text.synonyms import held_terms, synonyms
+from picomem.text.terms import is_cjk, query_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,13 +74,21 @@ def differ_in_a_value(observed: Observed) -> bool:
 
 
 def share_no_evidence(old: str, new: str) -> bool:
-    """Return whether nothing shows that two statements mean the same: one is Chinese or Japanese and the other is not,
-    or both are, and share few characters that say something. The word vectors know few words of these languages."""
+    """Return whether nothing shows that two statements mean the same: no word of the one stands in the other, itself or
+    as a synonym; or one is Chinese or Japanese and the other is not, or both are, and share few characters that say
+    something. Of a pair without a common word the classifier sees only how it is worded, and two rules are worded
+    alike; the word vectors know few words of these languages."""
     one, other = read_statement(old), read_statement(new)
-    if not (one.is_cjk or other.is_cjk):
-        return False
     common = set(one.content).intersection(other.content)
+    if not (one.is_cjk or other.is_cjk):
+        return not common and not _says_in_synonyms(new, old) and not _says_in_synonyms(old, new)
     return one.is_cjk != other.is_cjk or len(common) < _COMMON_CHARACTERS * min(len(one.content), len(other.content))
+
+
+def _says_in_synonyms(one: str, other: str) -> bool:
+    """Return whether a synonym of a word in one text stands in the other."""
+    asked = tuple(query_terms(one))
+    return bool(held_terms(asked, synonyms(one, asked), other))
 
 
 def leaves_behind(observed: Observed) -> bool:

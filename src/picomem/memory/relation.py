@@ -3,8 +3,9 @@
 A small classifier estimates the probability of each (docs/classifiers.md). A wrong replacement is worse than a doubt,
 so a statement is replaced only if that is very likely right; if it is merely likely, both stay, linked. Two
 statements that differ in one value (“Marta signs off …” and “Martin signs off …”) are never the same one, however
-close the values are in meaning. Nor are two that name things by other letters (“server S”, “server T”), or in which
-words exchange their places (“Ann reports to Bob”).
+close the values are in meaning. Nor are two that name things by other letters (“server S”, “server T”), in which words
+exchange their places (“Ann reports to Bob”), or that have no word in common, not even a synonym: two rules (“Never
+deploy on Fridays”, “Always use tabs”) are worded alike.
 """
 
 from __future__ import annotations
@@ -50,10 +51,8 @@ def judge_pair(old: str, new: str) -> JudgedRelation:
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
-    are_other_things = differ_in_letters(old, new)
-    are_apart = (
-        are_other_things or differ_in_a_value(observed) or exchange_words(old, new) or share_no_evidence(old, new)
-    )
+    are_other_things = differ_in_letters(old, new) or share_no_evidence(old, new)
+    are_apart = are_other_things or differ_in_a_value(observed) or exchange_words(old, new)
     duplicates = 0.0 if are_apart else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from picomem.injection.prompt_context import Injection
 
 # Why nothing would go beside a prompt.
-Obstacle = Literal["", "no_project", "switched_off", "command", "nothing_found", "not_relevant", "no_room"]
+Obstacle = Literal[
+    "", "no_project", "switched_off", "command", "nothing_found", "not_relevant", "given_before", "no_room"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,15 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
 
 
 def _obstacle(chosen: Injection, min_relevance: float) -> Obstacle:
+    from picomem.injection.context_block import as_injected
+
     if chosen.block:
         return ""
     if not chosen.hits:
         return "nothing_found"
-    return "not_relevant" if chosen.relevance < min_relevance else "no_room"
+    if chosen.relevance < min_relevance:
+        return "not_relevant"
+    return "given_before" if any(as_injected(hit) in chosen.known for hit in chosen.hits) else "no_room"
 
 
 OPERATIONS = (

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from picomem.clock import Micros
-from picomem.errors import Corrupt, NotFound
+from picomem.errors import Ambiguous, Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Kind, Origin, Source, known
 from picomem.records.memory import Memory, Parent, contradicted_ids
@@ -129,6 +129,7 @@ class ListedPage(NamedTuple):
 
 _BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
 _MOST = 2**31  # rows that are counted
+_NAMED_IDS = 2  # of those that begin with what was written
 _USER, _DOC = (row_hash.COLUMNS["memories"].index(name) for name in ("user_id", "doc"))
 
 
@@ -618,7 +619,7 @@ def newest_keys(tx: Transaction, scope: Scope, limit: int) -> list[str]:
 
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
-    """The one memory id that begins so. Raises NotFound for none, and for several."""
+    """The one memory id that begins so. Raises NotFound for none, and Ambiguous for several."""
     return unique_id(sql(tx).all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
 
 
@@ -627,8 +628,10 @@ def id_range(prefix: str) -> dict[str, str]:
 
 
 def unique_id(rows: list[Row], prefix: str, what: str) -> str:
+    """The one id among rows that begins so. Raises NotFound for none, and Ambiguous for several."""
     if len(rows) > 1:
-        raise NotFound(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id.")
+        known = ", ".join(str(row[0]) for row in rows[:_NAMED_IDS]) + (" …" if len(rows) > _NAMED_IDS else "")
+        raise Ambiguous(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id: {known}")
     if not rows:
         raise NotFound(
             f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."

@@ -15,6 +15,7 @@ _OBSTACLES = {
     "switched_off": "Hooks put nothing beside prompts, because hooks.token_budget is 0.",
     "command": "Hooks put nothing beside an empty prompt or a command of the host, which begins with “/”.",
     "nothing_found": "Memory has nothing for this prompt.",
+    "given_before": "The session was given before what memory has for this prompt.",
     "no_room": "What memory has does not fit hooks.token_budget.",
 }
 
