@@ -128,8 +128,9 @@ def judgements(name: str, settings: HookSettings, progress: Callable[[str], None
 
 
 def _judged(store: InjectionStore, prompt: Prompt, budget: int) -> Judgement:
-    answer, hits = recalled(store.engine(prompt.project), AgentPrompt(prompt.text, session="new"))
-    sure = relevance(prompt.text, answer, hits)
+    typed = AgentPrompt(prompt.text, session="new")
+    answer, hits = recalled(store.engine(prompt.project), typed)
+    sure = relevance(typed.asked, answer, hits)
     text, ids = hits_block(hits, budget)
     helps = any(store.helps(hit, prompt) for hit in hits[: len(ids)])
     return Judgement(

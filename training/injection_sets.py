@@ -1,8 +1,8 @@
 """Sets of prompts: what was said in one developer's sessions, and prompts of a later one.
 
-A row of a set (data/injection_*.jsonl, and those of `python -m benchmarks inject`) is a `session` (project, date, turns),
-a `memory` (kind, project, date, text), or a `prompt` (language, class, project, text, and the entries that help:
-`s01:3` is the fourth turn of s01).
+A row of a set (data/injection_*.jsonl, and those of `python -m benchmarks inject`) is a `session` (project, date,
+turns), a `memory` (kind, project, date, text), or a `prompt` (language, class, project, text, and the entries that help
+with it: `s01:3` is the fourth turn of s01).
 """
 
 from __future__ import annotations

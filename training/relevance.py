@@ -68,10 +68,10 @@ class ObservedPrompt:
     hits: list[ObservedHit]
 
 
-def observe(paths: Sequence[Path] = FITTED_TO) -> list[ObservedPrompt]:
+def observe() -> list[ObservedPrompt]:
     """Give each prompt of the sets to recall as the hook does."""
     task = recollection()
-    return [prompt for number, path in enumerate(paths) for prompt in _observe_set(path, number, task)]
+    return [prompt for developer, path in enumerate(FITTED_TO) for prompt in _observe_set(path, developer, task)]
 
 
 def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]:
@@ -80,15 +80,16 @@ def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]
         try:
             observed = []
             for prompt, recollects in zip(store.prompts, _recollects(store.prompts, developer, task), strict=True):
-                answer, hits = candidates(store.engine(prompt.project), AgentPrompt(prompt.text))
-                signals = hit_signals(prompt.text, hits)
+                typed = AgentPrompt(prompt.text)
+                answer, hits = candidates(store.engine(prompt.project), typed)
+                signals = hit_signals(typed.asked, hits)
                 of_hits = [
                     ObservedHit(hit, of_hit, store.helps(hit, prompt))
                     for hit, of_hit in zip(hits, signals, strict=True)
                 ]
                 observed.append(
                     ObservedPrompt(
-                        text=prompt.text,
+                        text=typed.asked,
                         kind=prompt.kind,
                         recollects=recollects,
                         answer=answer,
@@ -105,7 +106,9 @@ def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]
 def _recollects(prompts: Sequence[Prompt], developer: int, task: Task) -> list[float]:
     """How much speaks for that each prompt asks for something of the past, by weights that were trained without any of
     its developer."""
-    seen = table([observe_prompt(prompt.text) for prompt in prompts], task.plan.buckets, task.examples.names)
+    seen = table(
+        [observe_prompt(AgentPrompt(prompt.text).asked) for prompt in prompts], task.plan.buckets, task.examples.names
+    )
     shares = predict(fit_without(task, task.writers, developer), seen)
     return [float(logit) for logit in np.log(shares[:, 1] / shares[:, 0])]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # sums are made in one order
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from picomem.injection.pleasantries import without_pleasantries
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.memory.pair_signals import observe_pair
@@ -92,20 +89,19 @@ def recollection(folder: Path = DATA, part: int = 1) -> Task:
     typed = [
         (prompt, developer)
         for developer, path in enumerate(FITTED_TO)
-        for prompt in prompts_of(path)[::part]
+        for prompt in prompts_of(folder / path.name)[::part]
         if prompt.kind != "order" or not prompt.answers
     ]
-    labels = [line.recollects for line in lines] + [prompt.recollects for prompt, _ in typed]
-    weights = [_HARD_WEIGHT if line.file.endswith("_hard.txt") else 1.0 for line in lines] + [_TYPED_WEIGHT] * len(
-        typed
+    texts = [*(line.text for line in lines), *(prompt.text for prompt, _ in typed)]
+    labels = [*(line.recollects for line in lines), *(prompt.recollects for prompt, _ in typed)]
+    hard = [line.file.endswith("_hard.txt") for line in lines]
+    weights = np.where(
+        hard + [False] * len(typed), _HARD_WEIGHT, np.repeat([1.0, _TYPED_WEIGHT], [len(lines), len(typed)])
     )
     plan = Plan(classes=("other", "recollection"), buckets=1 << 15, words=2e-4, use_meaning=False, layers=0, hidden=0)
-    seen = table(
-        [observe_prompt(text) for text in [*(line.text for line in lines), *(prompt.text for prompt, _ in typed)]],
-        plan.buckets,
-    )
+    seen = table([observe_prompt(without_pleasantries(text)) for text in texts], plan.buckets)
     writers = np.array([-1] * len(lines) + [developer for _, developer in typed])
-    return Task("recollection", plan, seen, np.array(labels, int), np.array(weights), len(labels), writers)
+    return Task("recollection", plan, seen, np.array(labels, int), weights, len(labels), writers)
 
 
 TASKS = (durable, worth, relation, recollection)

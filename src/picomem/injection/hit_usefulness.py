@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from math import log1p
+from math import fsum, log1p
 
 from picomem.recall.answer_kinds import lacks_kind
 from picomem.records.hit import Hit
@@ -28,7 +28,11 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
     held = [held_terms(asked, others, hit.text) for hit in hits]
     spread = {term: sum(term in of_hit for of_hit in held) for term in asked}
     best = sorted((hit.score for hit in hits), reverse=True)[:2]
-    scores = {(hit.transcript, hit.turns[1]): hit.score for hit in hits if hit.source == "episode" and hit.turns}
+    scores: dict[tuple[str, int], float] = {}
+    for hit in hits:
+        if hit.source == "episode" and hit.transcript and hit.turns:
+            said = (hit.transcript, hit.turns[1])
+            scores[said] = max(scores.get(said, 0.0), hit.score)  # of the passages of a long turn the best counts
     return [
         {
             "score": hit.score,
@@ -41,7 +45,7 @@ def hit_signals(prompt: str, hits: Sequence[Hit]) -> list[dict[str, float]]:
             "only asks": float(hit.role == "user" and hit.text.rstrip(" \"')”’").endswith(_QUESTION_ENDS)),
             "lacks": float(lacks_kind(prompt, hit.text)),
             "pairs": log1p(sum(one in held[place] and other in held[place] for one, other in pairwise(asked))),
-            "alone in": sum(1 / spread[term] for term in held[place]) / max(1, len(asked)),
+            "alone in": fsum(1 / spread[term] for term in held[place]) / max(1, len(asked)),  # in any order
             "short": float(hit.tokens < _SHORT),
             "size": log1p(hit.tokens),
         }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import injected_in
 from picomem.injection.context_block import context_block, hits_block
+from picomem.injection.pleasantries import without_pleasantries
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
 from picomem.recall.hits import HIT_OVERHEAD
@@ -32,6 +33,11 @@ class AgentPrompt:
     session: str = ""
     transcript: str = ""
 
+    @property
+    def asked(self) -> str:
+        """What is said beside greetings and thanks."""
+        return without_pleasantries(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Injection:
@@ -50,7 +56,7 @@ def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
     """What goes beside a prompt in the engine's project, by the settings of hooks."""
     hooks = engine.settings.hooks
     answer, hits = recalled(engine, prompt)
-    sure = relevance(prompt.text, answer, hits)
+    sure = relevance(prompt.asked, answer, hits)
     known = injected_in(engine, prompt.session) if prompt.session else frozenset()
     block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget, known)
     return Injection(block, injected, hits, sure, known)
@@ -65,20 +71,20 @@ def index_of_project(engine: Engine) -> str:
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
     """What recall says to a prompt, and those of its hits that may go beside it, the most useful first."""
     answer, hits = candidates(engine, prompt)
-    return answer, most_useful_first(prompt.text, hits)
+    return answer, most_useful_first(prompt.asked, hits)
 
 
 def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
     """What recall says to a prompt, and those of its hits that may go beside it, in the order of recall."""
     budget = max(1, engine.settings.hooks.token_budget)
     answer = engine.recall(
-        prompt.text,
+        prompt.asked,
         limit=_MOST_HITS,
         token_budget=_LOOKED_AT * budget,
         min_confidence=0.0,
         include_notes=False,
     )
-    asked = dict.fromkeys(query_terms(prompt.text), 1.0)
+    asked = dict.fromkeys(query_terms(prompt.asked), 1.0)
     room = max(1, int(_MOST_OF_IT * budget) - HIT_OVERHEAD)
     hits = [hit if hit.source == "memory" else fitted(hit, asked, room, HIT_OVERHEAD) for hit in answer.hits]
     return answer, [hit for hit in hits if _says_something(hit, asked.keys(), prompt)]

@@ -21,6 +21,7 @@ from pathlib import Path
 from picomem.injection.hit_usefulness import hit_signals, usefulness
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.models.classifier import linear_logit
+from picomem.recall.answer_kinds import calls_for_kind
 from picomem.records.hit import Answer, Hit
 from picomem.text.synonyms import held_terms, synonyms
 from picomem.text.terms import query_terms
@@ -64,6 +65,7 @@ def relevance_signals(prompt: str, recollects: float, answer: Answer, hits: Sequ
     return {
         "recollection": max(-_MOST, min(_MOST, recollects)),
         "fit": answer.signs.fit if answer.signs else 0.0,
+        "calls": float(calls_for_kind(prompt[:_LONG])),
         "lacks": answer.signs.lacks if answer.signs else 0.0,
         "held": len(set().union(*best)) / max(1, len(asked)),
         "known": len(set().union(*held)) / max(1, len(asked)),

@@ -61,6 +61,11 @@ _NAMED = r"(?<=[\w,;:] )[A-Z]\w+|\b[A-Za-z]+[-_\d]\w*|(?<=[\u3400-\u9fff])\s?[A-
 _CAPITALISED = r"(?<![.!?] )(?<!^)\b[A-Z]\w+"  # within a sentence
 
 
+def calls_for_kind(question: str) -> bool:
+    """Return whether a question calls for a number, a time, a reason, a place or a person."""
+    return any(re.search(asked, question) for asked in (_WHO, _WHERE, *(asked for asked, _ in _KINDS)))
+
+
 def lacks_kind(question: str, statement: str) -> bool:
     """Return whether a question calls for a number, a time, a reason, a place or a person, and a statement has none."""
     if re.search(_WHO, question):
