@@ -79,7 +79,7 @@ def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]
         store = InjectionStore(path, Path(folder))
         try:
             observed = []
-            for prompt, recollects in zip(store.prompts, _recollects(store.prompts, developer, task), strict=True):
+            for prompt, recollects in zip(store.prompts, recollections(store.prompts, developer, task), strict=True):
                 typed = AgentPrompt(prompt.text)
                 answer, hits = candidates(store.engine(prompt.project), typed)
                 signals = hit_signals(typed.asked, hits)
@@ -103,7 +103,7 @@ def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]
             store.close()
 
 
-def _recollects(prompts: Sequence[Prompt], developer: int, task: Task) -> list[float]:
+def recollections(prompts: Sequence[Prompt], developer: int, task: Task) -> list[float]:
     """How much speaks for that each prompt asks for something of the past, by weights that were trained without any of
     its developer."""
     seen = table(

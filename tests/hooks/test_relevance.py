@@ -17,6 +17,8 @@ from picomem.engine.agent_support import note_injected
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.injection.context_block import hits_block
+from picomem.injection.hit_usefulness import hit_signals
+from picomem.injection.pleasantries import without_pleasantries
 from picomem.injection.prompt_context import AgentPrompt, injection, recalled
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.injection.relevance import most_useful_first, relevance
@@ -202,3 +204,66 @@ def test_the_id_of_each_entry_opens_that_entry(tmp_path: Path) -> None:
 
     assert sorted(opened) == said
     assert opened == [text for text, _ in lines]
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "{} please",
+        "Please tell me {}",
+        "Hey Claude, {}",
+        "Would you mind telling me {}",
+        "OK so {}",
+        "Great, thanks. {}",
+        "Sorry, one more thing: {} Thanks!",
+        "你好, {}",
+        "Hi,\n\n{}\n\nThanks",
+        "{}\n\n",
+    ],
+)
+@pytest.mark.requirement("X16")
+def test_what_is_said_politely_gets_what_is_said_bluntly(billing: picomem.Engine, wrapped: str) -> None:
+    question = "which database does the billing service use?"
+
+    asked = injection(billing, AgentPrompt(question))
+    politely = injection(billing, AgentPrompt(wrapped.format(question)))
+
+    assert asked.block
+    assert politely == asked
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("麻烦问一下支付网关是谁负责的,谢谢", "支付网关是谁负责的"),
+        ("好的,继续", "继续"),
+        ("早会几点开始", "早会几点开始"),
+        ("请假要找谁", "请假要找谁"),
+        ("thanks!", "thanks!"),
+        ("ok", "ok"),
+        ("hide the button", "hide the button"),
+        ("ok-button colour?", "ok-button colour?"),
+    ],
+)
+def test_only_what_is_polite_is_taken_off(prompt: str, asked: str) -> None:
+    assert without_pleasantries(prompt) == asked
+
+
+@given(prompt=st.text(max_size=200))
+def test_taking_off_what_is_polite_leaves_something_and_nothing_to_take_off(prompt: str) -> None:
+    asked = without_pleasantries(prompt)
+
+    assert asked in prompt
+    assert bool(asked) == bool(prompt.strip())
+    assert without_pleasantries(asked) == asked
+
+
+def test_the_answer_behind_the_best_passage_of_a_question_follows_that_one(billing: picomem.Engine) -> None:
+    hit = replace(_decision(billing), source="episode", role="user", transcript="t")
+    passages = [replace(hit, turns=(3, 3), score=score) for score in (0.9, 0.2)]
+    answer = replace(hit, role="assistant", turns=(4, 4), score=0.4)
+    elsewhere = replace(answer, transcript="other")
+
+    signals = hit_signals("which database does billing use?", [*passages, answer, elsewhere])
+
+    assert [signal["follows"] for signal in signals] == [0.0, 0.0, 0.9, 0.0]
