@@ -77,3 +77,15 @@ def test_audit_counts_and_says_what_was_refused_and_changes_gives_the_ids(picome
     assert picomem("undo", change).code == 0
     assert "`undo`" in picomem("audit", "--help").out
     assert "`audit`" in picomem("changes", "--help").out
+
+
+@pytest.mark.requirement("X3")
+def test_a_correction_and_a_removal_print_the_command_that_takes_them_back(picomem: Picomem) -> None:
+    picomem("remember", "The harbour crane lifts 40 tonnes", "--key", "crane")
+    steps = (("revise", "crane", "The harbour crane lifts 45 tonnes"), ("forget", "crane"))
+    for step, before in zip(steps, (["The harbour crane lifts 40 tonnes"],) * 2, strict=True):
+        done = picomem(*step)
+        change = re.search(r"`picomem undo (\S+)` takes it back", done.out)[1]
+        assert contents(picomem) != before
+        assert picomem("undo", change).code == 0
+        assert contents(picomem) == before

@@ -31,12 +31,18 @@ def revised(result: ReviseResult) -> Presentation:
     heading = f"{memory.key}  (version {result.version_number}, true from {day(memory.valid_from)})"
     return Presentation(
         blocks=(PresentedEntry(heading, (Text(memory.content), *details(memory))),),
-        next_steps=(f"`picomem history {memory.key}` shows what was believed before.",),
+        next_steps=(
+            f"`picomem history {memory.key}` shows what was believed before; `picomem undo {result.change_id}` takes "
+            "it back.",
+        ),
     )
 
 
 def forgotten(result: ForgetResult) -> Presentation:
-    return Presentation(blocks=(Sentence(f"{result.key} is archived; `picomem history {result.key}` still shows it."),))
+    return Presentation(
+        blocks=(Sentence(f"{result.key} is archived; `picomem history {result.key}` still shows it."),),
+        next_steps=(f"`picomem undo {result.change.id}` takes it back.",),
+    )
 
 
 def edited_together(result: BulkEditResult) -> Presentation:
