@@ -100,7 +100,7 @@ def test_a_person_types_a_prompt_and_sees_what_goes_beside_it(billing: Served, s
         page.get_by_role("button", name="Show what it gets").click()
         expect(page.get_by_text("This would go beside the prompt.")).to_be_visible()
         expect(page.locator("pre.block")).to_contain_text("PostgreSQL 16")
-        expect(page.get_by_role("img", name=re.compile("relevance 0.*threshold 0.45"))).to_be_visible()
+        expect(page.get_by_role("img", name=re.compile("relevance 0.*threshold 0.55"))).to_be_visible()
         expect(page).to_have_url(re.compile(r"/agent\?project=billing&agent=&prompt=which"))
 
 
