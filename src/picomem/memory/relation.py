@@ -51,8 +51,10 @@ def judge_pair(old: str, new: str) -> JudgedRelation:
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
-    are_other_things = differ_in_letters(old, new) or share_no_evidence(old, new)
-    are_apart = are_other_things or differ_in_a_value(observed) or exchange_words(old, new)
+    are_other_things = differ_in_letters(old, new)
+    are_apart = (
+        are_other_things or differ_in_a_value(observed) or exchange_words(old, new) or share_no_evidence(old, new)
+    )
     duplicates = 0.0 if are_apart else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)
