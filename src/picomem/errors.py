@@ -95,6 +95,8 @@ class NotFound(PicomemError):
 class Ambiguous(NotFound):
     """Several things have a name that begins so; write more of it."""
 
+    code = "ambiguous"
+
 
 class TooManyRequests(PicomemError):
     """Too many requests; `Retry-After`, and the field `retry_after`, say how many seconds to wait."""

@@ -98,8 +98,10 @@ def _is_clean(code: int, said: str) -> bool:
 
 
 def _is_of_a_library(code: int, said: str) -> bool:
-    """Whether compiled code ended the process: Rust aborts, and OpenBLAS exits with 1 and says so on its own stderr."""
-    return code in (-signal.SIGABRT, -signal.SIGSEGV) or (code == 1 and said == "")
+    """Whether compiled code ended the process: Rust aborts, OpenBLAS exits with 1 and says so on its own stderr, and
+    what fails without a reason gets this one from Python."""
+    is_without_reason = said.endswith("SystemError: error return without exception set\n")
+    return code in (-signal.SIGABRT, -signal.SIGSEGV) or (code == 1 and (said == "" or is_without_reason))
 
 
 def _limited() -> int:
