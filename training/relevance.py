@@ -7,7 +7,9 @@
 
 There are two functions: how useful a hit is (hit_usefulness.py), which orders the hits, and how likely the best of them
 help with a prompt (relevance.py). The second is fitted to hits in an order that the first made without having seen
-them. The same prompts give the same bytes. The weights of `python -m training` must be there already.
+them. One of its signals is the classifier of prompts (training/tasks.py), which is trained on the same prompts; each
+developer's are judged by weights that were trained without them. The same prompts give the same weights, to within a
+few thousandths.
 """
 
 from __future__ import annotations
