@@ -41,7 +41,7 @@ SETS = {
 }
 _ALL = "all"
 _HARD_TOO = "with hard kinds"
-_HARD = ("order", "near-miss")  # with an answer, and without one
+_HARD = {True: "order", False: "near-miss"}  # of prompts with an answer, and without one
 _STEPS = 100  # thresholds of the curve
 
 
@@ -152,7 +152,7 @@ def _shares(name: str, judged: Sequence[Judgement], threshold: float) -> Iterato
         groups |= {
             f"language {language}": [row for row in rows if row.language == language] for language in ("en", "zh")
         }
-        groups[f"all but {_HARD[0 if answerable else 1]}"] = [row for row in rows if not _is_hard(row)]
+        groups[f"all but {_HARD[answerable]}"] = [row for row in rows if not _is_hard(row)]
         for kind, group in (groups | {"all": rows}).items():
             if group:
                 yield _share(name, kind, group, threshold)
@@ -173,7 +173,7 @@ def _share(name: str, kind: str, rows: Sequence[Judgement], threshold: float) ->
 
 
 def _is_hard(row: Judgement) -> bool:
-    return row.kind == _HARD[0 if row.answerable else 1]
+    return row.kind == _HARD[row.answerable]
 
 
 def _curve(name: str, judged: Sequence[Judgement]) -> Iterator[CurvePoint]:

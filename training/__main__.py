@@ -2,7 +2,7 @@
 
     python -m training              writes the weights into the package
     python -m training --validate   five-fold cross-validation over the lines; writes nothing
-    python -m training --by-writer  the lines of five writers, by weights from everybody else's; writes nothing
+    python -m training --by-writer  the lines of each writer, by weights from everybody else's; writes nothing
 
 The same lines give the same bytes. Thresholds are chosen from the validation, and stand beside the code that uses them.
 """

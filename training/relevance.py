@@ -39,9 +39,10 @@ from training.tasks import Task, fit_without, recollection
 _FOLDS = 10
 _PENALTY = 3.0  # of squared weights, of signals that were brought to the same spread
 _STEPS = 50
-# How much a prompt counts in the second function. An order that needs something of the past does not say so, and a near
-# miss, of whose subject memory has something, is less bad than an entry beside a prompt that asks nothing of memory.
-_COUNTED = {"order": 0.3, "near-miss": 0.3}
+# How much prompts count in the second function, by their kind and whether they have an answer; others count 1. An order
+# that needs something of the past does not say so, and an entry beside a near miss, of whose subject memory has
+# something, is less bad than one beside a prompt that asks nothing of memory.
+_COUNTED = {("order", True): 0.3, ("near-miss", False): 0.3}
 _BUDGET = HookSettings().token_budget
 
 Weights = dict[str, float]
@@ -58,8 +59,8 @@ class ObservedHit:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPrompt:
-    """A prompt, and its hits in the order of recall; `developer` is the number of its set, and `recollects` how much
-    speaks for that it asks for something of their past, a logit."""
+    """A prompt, and its hits in the order of recall; `developer` is the number of its set, and `recollects` the
+    classifier's logit that it asks for something of their past."""
 
     text: str
     kind: str
@@ -106,8 +107,8 @@ def _observe_set(path: Path, developer: int, task: Task) -> list[ObservedPrompt]
 
 
 def recollections(prompts: Sequence[Prompt], developer: int, task: Task) -> list[float]:
-    """How much speaks for that each prompt asks for something of the past, by weights that were trained without any of
-    its developer."""
+    """The logit of each prompt that it asks for something of the past, by weights that were trained without any of its
+    developer's."""
     seen = table(
         [observe_prompt(AgentPrompt(prompt.text).asked) for prompt in prompts], task.plan.buckets, task.examples.names
     )
@@ -149,7 +150,7 @@ def fit(prompts: Sequence[ObservedPrompt]) -> dict[str, Weights]:
 
 
 def _counted(prompt: ObservedPrompt) -> float:
-    return _COUNTED.get(prompt.kind, 1.0) if prompt.answerable or prompt.kind != "order" else 1.0
+    return _COUNTED.get((prompt.kind, prompt.answerable), 1.0)
 
 
 def _fit_hits(prompts: Iterable[ObservedPrompt]) -> Weights:
@@ -237,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _, folds = _folds(prompts)[0]
         sys.stdout.write(f"tenfold: {report(validated(prompts, folds))}\n")
         developers = [prompt.developer for prompt in prompts]
-        sys.stdout.write(f"by the other developer: {report(validated(prompts, developers))}\n")
+        sys.stdout.write(f"developer by developer: {report(validated(prompts, developers))}\n")
         return 0
     chosen.to.write_text(json.dumps(fit(prompts)) + "\n", "utf-8")
     return 0

@@ -62,9 +62,9 @@ def _without_last(text: str) -> str:
     end = text.rstrip(_BEHIND_LAST)
     lower = end[-40:].lower()
     for phrase in _LAST:
-        rest = end[: -len(phrase)]
-        if lower.endswith(phrase) and _ends_there(rest[-1:], phrase):
-            return rest.rstrip(_BEFORE_LAST)
+        size = len(phrase)
+        if lower.endswith(phrase) and _ends_there(lower[-size - 1 : -size], phrase):
+            return end[:-size].rstrip(_BEFORE_LAST)
     return text
 
 

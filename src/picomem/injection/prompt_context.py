@@ -77,17 +77,18 @@ def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
 def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
     """What recall says to a prompt, and those of its hits that may go beside it, in the order of recall."""
     budget = max(1, engine.settings.hooks.token_budget)
+    asked = prompt.asked
     answer = engine.recall(
-        prompt.asked,
+        asked,
         limit=_MOST_HITS,
         token_budget=_LOOKED_AT * budget,
         min_confidence=0.0,
         include_notes=False,
     )
-    asked = dict.fromkeys(query_terms(prompt.asked), 1.0)
+    weights = dict.fromkeys(query_terms(asked), 1.0)
     room = max(1, int(_MOST_OF_IT * budget) - HIT_OVERHEAD)
-    hits = [hit if hit.source == "memory" else fitted(hit, asked, room, HIT_OVERHEAD) for hit in answer.hits]
-    return answer, [hit for hit in hits if _says_something(hit, asked.keys(), prompt)]
+    hits = [hit if hit.source == "memory" else fitted(hit, weights, room, HIT_OVERHEAD) for hit in answer.hits]
+    return answer, [hit for hit in hits if _says_something(hit, weights.keys(), prompt)]
 
 
 def _says_something(hit: Hit, asked: AbstractSet[str], prompt: AgentPrompt) -> bool:

@@ -55,9 +55,9 @@ def most_useful_first(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def relevance_signals(prompt: str, recollects: float, answer: Answer, hits: Sequence[Hit]) -> dict[str, float]:
-    """The signals of a prompt and its hits, by name; `recollects` is how much speaks for that it asks for something of
-    this person's past, a logit. None depends on how much is stored: a decision that is the only memory answers its
-    question as surely as one among thousands."""
+    """The signals of a prompt and its hits, by name; `recollects` is the classifier's logit that it asks for something
+    of this person's past. None depends on how much is stored: a decision that is the only memory answers its question
+    as surely as one among thousands."""
     asked = tuple(query_terms(prompt))
     others = synonyms(prompt, asked)
     held = [held_terms(asked, others, hit.text) for hit in hits]

@@ -129,7 +129,7 @@ class ListedPage(NamedTuple):
 
 _BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
 _MOST = 2**31  # rows that are counted
-_NAMED_IDS = 2  # of those that begin with what was written
+_NAMED_IDS = 2  # of those that begin with what was written; one more is read, to see whether there are more
 _USER, _DOC = (row_hash.COLUMNS["memories"].index(name) for name in ("user_id", "doc"))
 
 
