@@ -42,7 +42,7 @@ def contents(memory: Engine) -> dict[str, str]:
 
 @pytest.mark.requirement("A8")
 def test_facts_timeline_and_invalidations_are_applied_with_where_they_came_from(memory: Engine, talk: Session) -> None:
-    memory.remember("The staging pool asks port 6432", key="staging_pool_port")
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
     generator = Scripted([proposal(PORT, invalidate=("staging_pool_port",))])
     done = consolidate(memory, generator, talk.id)
     assert done.state == "done"
@@ -54,6 +54,17 @@ def test_facts_timeline_and_invalidations_are_applied_with_where_they_came_from(
     assert any(source.text == TALK[1].content and "message 2" in source.citation for source in why.sources)
     assert memory.recall("which port has the staging database").hits[0].citation.startswith("picobot")
     assert "holds no longer" in memory.why("staging_pool_port").changes[-1].reason
+
+
+@pytest.mark.requirement("A8")
+def test_a_model_archives_nothing_that_the_person_stated_or_pinned(memory: Engine, talk: Session) -> None:
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port")
+    memory.remember("The staging pool is mended by Ann", key="staging_pool", origin="agent", pinned=True)
+    (run,) = consolidate(memory, Scripted([proposal(invalidate=("staging_pool_port", "staging_pool"))]), talk.id).runs
+    assert set(contents(memory)) == {"staging_pool_port", "staging_pool"}
+    assert {reason for _, reason in run.turned_down} == {
+        "the user stated or pinned it, and has not said that it holds no longer"
+    }
 
 
 @pytest.mark.requirement("A7")
@@ -195,7 +206,7 @@ def test_a_secret_that_the_model_hands_back_is_redacted_before_it_is_kept(memory
 @pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X3", "A8")
 def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, talk: Session) -> None:
-    memory.remember("The staging pool asks port 6432", key="staging_pool_port")
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
     done = consolidate(memory, Scripted([proposal(PORT, invalidate=("staging_pool_port",))]), talk.id)
     (run,) = done.runs
     changes = [change for change, _ in memory.changes(50) if change.run == run.run]

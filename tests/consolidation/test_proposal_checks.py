@@ -253,7 +253,10 @@ def test_the_worst_of_origins_is_never_better_than_any_and_never_the_users(origi
 
 
 def test_only_what_was_shown_and_spoken_of_is_called_off() -> None:
-    boat, lute = known("boat", "The boat is called Hope"), known("lute", "Anton mends lutes")
+    boat, lute = (
+        known("boat", "The boat is called Hope", Origin.AGENT),
+        known("lute", "Anton mends lutes", Origin.AGENT),
+    )
     proposal = Proposal(invalidate=("boat", "lute", "nothing", "boat"))
     done = left(proposal, BOAT, (boat, lute))
     assert done.invalidate == (boat,)
@@ -261,19 +264,38 @@ def test_only_what_was_shown_and_spoken_of_is_called_off() -> None:
         "nothing was said about it",
         "there is no such memory among those that the model was shown",
     ]
-    many = tuple(known(f"boat{number}", "A boat") for number in range(9))
+    many = tuple(known(f"boat{number}", "A boat", Origin.AGENT) for number in range(9))
     assert len(left(Proposal(invalidate=tuple(stored.key for stored in many)), BOAT, many).invalidate) == 5
 
 
 @pytest.mark.requirement("A8")
 def test_an_answer_that_says_a_thing_holds_does_not_call_it_off() -> None:
-    boat = known("boat", "The user's boat is called Swift")
+    boat = known("boat", "The user's boat is called Swift", Origin.AGENT)
     proposal = Proposal(facts=(Fact("boat", "The user's boat is called Swift"),), invalidate=("boat",))
     done = left(proposal, BOAT, (boat,))
     assert done.invalidate == ()
     assert "says that it holds" in done.turned_down[0].reason
     moved = Proposal(facts=(Fact("boat", "The user's boat is called Noted"),), invalidate=("boat",))
     assert left(moved, BOAT, (boat,)).invalidate == (boat,)
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.parametrize("origin, pinned", [(Origin.USER, False), (Origin.AGENT, True)])
+def test_only_the_person_calls_off_what_they_stated_or_pinned(origin: Origin, *, pinned: bool) -> None:
+    boat = replace(known("boat", "My boat is called Swift", origin), pinned=pinned)
+    call_off = Proposal(invalidate=("boat",))
+    assert left(call_off, BOAT, (boat,)).invalidate == ()
+    agent_says = part("Where does it lie?", (Role.ASSISTANT, "Your boat is no longer called Swift.", Origin.AGENT))
+    assert left(call_off, agent_says, (boat,)).invalidate == ()
+    assert left(call_off, part("My boat is no longer called Swift."), (boat,)).invalidate == (boat,)
+    assert left(call_off, part("Forget boat."), (boat,)).invalidate == (boat,)
+
+
+@pytest.mark.requirement("A8")
+def test_one_shared_word_does_not_speak_of_a_memory() -> None:
+    ferry = known("ferry_rota", "Anton steers the evening ferry to pier nine every Monday", Origin.AGENT)
+    done = left(Proposal(invalidate=("ferry_rota",)), part("Our lunch is at pier four."), (ferry,))
+    assert [down.reason for down in done.turned_down] == ["nothing was said about it"]
 
 
 @pytest.mark.requirement("X7")

@@ -9,9 +9,9 @@ A model may be wrong, cut off, or manipulated by a text that it read. So these r
   stated it (`user_statements.py`) and every word of it occurs outside the text of others. Otherwise it has the origin
   of that text, with the usual effect: no instruction, not in the index page, fenced.
 - The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
-- A memory can be invalidated only if it was shown to the model and shares a word with what the user or the agent said.
-  A memory that a person stated or pinned can be invalidated only if that person mentions it. If text of others was read
-  and the memory is trusted, the person must ask to forget it. A fact of the same answer that confirms it prevents this.
+- A memory can be invalidated only if it was shown to the model and the user or the agent spoke of it. What a person
+  stated or pinned needs that person's own word: they ask to forget it, or say that it holds no longer. So does any
+  trusted memory if text of others was read. A fact of the same answer that confirms it prevents this.
 - A text without a statement (a refusal, or nothing) is not a proposal: GeneratorFailed.
 
 Rejected parts are reported and recorded with the reason.
@@ -172,10 +172,7 @@ class SpokenTexts:
 
 
 def persons_in(part: Part) -> Grounds:
-    """The person's statements in a part. If no other text was read, the agent's words to the person count too."""
-    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
-    if not said.others:
-        return Grounds(line.text for line in part.lines)
+    """The person's own statements in a part. What an agent says to them is no statement of theirs."""
     return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
 
 
@@ -251,12 +248,12 @@ def _invalidated(
             reason = "there is no such memory among those that the model was shown"
         elif len(kept) == MOST_INVALIDATED:
             reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
+        elif memory.is_a_persons and not persons.ask_to_forget(memory.key, memory.content):
+            reason = "the user stated or pinned it, and has not said that it holds no longer"
         elif said.others and memory.origin.trusted and not persons.ask_to_forget(memory.key, memory.content):
             reason = "text of others was read, and it cannot call off what the user or the agent said"
-        elif not any(content_words(f"{memory.key} {memory.content}") & grounds.terms for grounds in said.own):
+        elif not any(grounds.speak_of(memory.key, memory.content) for grounds in said.own):
             reason = "nothing was said about it"
-        elif memory.is_a_persons and not persons.speak_of(memory.key, memory.content):
-            reason = "the user stated or pinned it, and has said too little about it"
         elif any(compare(fact, memory.content).relation in _HOLDS for fact in facts):
             reason = "a fact of the same answer says that it holds"
         else:

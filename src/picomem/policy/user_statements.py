@@ -186,8 +186,8 @@ class Grounds:
         return any(passage.wants_forgotten(key, content) for passage in self._passages)
 
     def speak_of(self, key: str, content: str) -> bool:
-        """Return whether a memory is spoken of."""
-        return any(_is_about(passage, key, content) for passage in self._passages)
+        """Return whether one of the messages speaks of a memory."""
+        return any(_is_about(frozenset(terms(own_words(text[:_LONGEST]))), key, content) for text in self._texts)
 
     @cached_property
     def _passages(self) -> list[_Passage]:
@@ -327,13 +327,13 @@ class _Passage:
         return all(sentence.says_only(core, allowed) for sentence in self._sentences if sentence.terms & core)
 
     def wants_forgotten(self, key: str, content: str) -> bool:
-        if not _is_about(self, key, content):
+        if not _is_about(self.terms, key, content):
             return False
         about = frozenset(terms(f"{key} {key.replace('_', ' ')} {content}"))
         last = self._sentences[-1]
         ordered = orders_forgetting(last.text, last.before, key, about)
         if ordered is not None and not self.conditional:
-            return ordered == "" or _is_about(_Passage([last]), key, content)
+            return ordered == "" or _is_about(last.terms, key, content)
         return any(is_called_over(sentence.text, about) for sentence in self._sentences)
 
 
@@ -393,10 +393,10 @@ def _first_places(words: list[str]) -> dict[str, int]:
     return {word: place for place, word in reversed(list(enumerate(words)))}
 
 
-def _is_about(passage: _Passage, key: str, content: str) -> bool:
+def _is_about(said: frozenset[str], key: str, content: str) -> bool:
     name = frozenset(terms(key.replace("_", " ")))
     words = (name | content_words(content)) - _DENIALS - _FRAME
-    return bool(name and name <= passage.terms) or len(words & passage.terms) >= max(1, _MENTIONED * len(words))
+    return bool(name and name <= said) or len(words & said) >= max(1, _MENTIONED * len(words))
 
 
 def _sentences(text: str) -> list[str]:
