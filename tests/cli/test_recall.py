@@ -206,3 +206,29 @@ def test_show_opens_an_episode_at_the_turn_that_matches_between_a_line_of_its_ne
     assert picomem("show", hit["id"], "--query", "winch gasket", "--json").json["match"] == 6
     for whole in (picomem("show", hit["id"], "--query", "winch gasket", "--all").out, picomem("show", hit["id"]).out):
         assert "Step 0 of the repair" in whole and "Step 6 of the repair" in whole
+
+
+@pytest.mark.requirement("A4")
+def test_a_limit_in_time_tests_the_time_that_a_hit_shows_and_known_since_when_it_was_stored(
+    picomem: Picomem, home: Path
+) -> None:
+    def ingest(name: str, at: str, text: str) -> None:
+        (home / name).write_text(json.dumps({"role": "user", "content": text, "timestamp": at}) + "\n")
+        picomem("ingest", str(home / name))
+
+    def texts(*arguments: str) -> set[str]:
+        answer = picomem("recall", "ledger store", *arguments, "--json").json
+        return {hit["text"].rstrip(".") for hit in answer["hits"]}
+
+    march, april = "We decided: the ledger store is SQLite", "We decided: the ledger store gets a backup"
+    ingest("march.jsonl", "2026-03-03T09:00:00Z", march)
+    ingest("april.jsonl", "2026-04-07T09:00:00Z", april)
+    picomem("remember", "The ledger store was moved", "--key", "ledger_store", "--since", "2026-03-05")
+    everything = {march, april, "The ledger store was moved"}
+    assert texts() == texts("--known-since", "today") == everything
+    assert texts("--since", "2026-04-01") == texts("--time-window", "2026-04") == {april}
+    assert texts("--until", "2026-03-31") == everything - {april}
+    assert texts("--known-since", "2099-01-01") == set()
+    assert texts("--known-since", "today", "--until", "2026-03-04") == {march}
+    told = picomem("recall", "ledger store", "--known-since", "2099-01-01").out
+    assert "--known-since 2099-01-01" in told

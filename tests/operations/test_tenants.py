@@ -172,7 +172,10 @@ class _Values:
             return self.path()
         if about["choices"] and rng.random() < 0.95:
             return rng.choice(about["choices"])
-        if name in ("since", "until", "as_of", "valid_at", "now", "time_window", "expires_at") and hint is str:
+        if (
+            name in ("since", "until", "known_since", "as_of", "valid_at", "now", "time_window", "expires_at")
+            and hint is str
+        ):
             return rng.choice(("", "", "never", "2026-01-01", "last week", "2099-01-01", rng.choice(TIMES)))
         if hint is bool:
             return name == "yes" or rng.random() < (0.05 if name in ("everything", "afresh") else 0.3)

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.conftest import SteppingClock
 from tests.sqlite_file import connection_of
 
+from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
 from picomem.models.static_embedder import StaticEmbedder
@@ -124,6 +126,19 @@ def test_query_category_range_and_limit_combine(told: Engine) -> None:
     assert [hit.text[:20] for hit in inside.hits] == ["Shall the booking qu", "Redis is fine for a "]
     assert len(told.recall("queue", since="2026-04-01", until="2026-04-08", limit=1).hits) == 1
     assert not told.recall("queue", since="2026-04-20", until="2026-04-30", include_memories=False).hits
+
+
+@pytest.mark.requirement("A4")
+def test_known_since_finds_what_was_stored_lately_however_much_there_was_before(
+    engine: Engine, talk: Callable[..., Path], clock: SteppingClock
+) -> None:
+    rows = [(f"2026-04-07T{n // 60:02}:{n % 60:02}:00Z", "user", f"The queue has {n} jobs.") for n in range(250)]
+    engine.ingest([talk(rows, "before.jsonl")])
+    clock.now += DAY
+    later, text = clock.now, "Long ago the queue of the ferry was short."
+    engine.ingest([talk([("2026-01-01T09:00:00Z", "user", text)], "after.jsonl")])
+    for question in ("queue jobs", ""):
+        assert recall_texts(engine, question, known_since=later, limit=50) == [text]
 
 
 @pytest.mark.requirement("A4")

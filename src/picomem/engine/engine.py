@@ -133,6 +133,7 @@ class Engine:
         failed: bool = False,
         since: Micros | str | None = None,
         until: Micros | str | None = None,
+        known_since: Micros | str | None = None,
         as_of: Micros | str | None = None,
         valid_at: Micros | str | None = None,
         origins: Sequence[Origin | str] = (),
@@ -147,9 +148,11 @@ class Engine:
     ) -> Answer:
         """Answer a question within a budget of tokens.
 
-        `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found;
-        with `failed` only that in which a test or a command of the agent's failed.
+        `since` and `until` limit the time that a hit shows: since when a memory holds, when an episode was said.
+        `known_since` limits when it was stored. `as_of` is when it was believed, `valid_at` when it was true, `now`
+        when the question is asked (for "last Tuesday"). `file` is a path or a part of one: only what an agent said
+        while it worked on that file is found; with `failed` only that in which a test or a command of the agent's
+        failed.
         `origins` are the only ones that count; where none is named, all do. An answer that is less sure than
         `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
         others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
@@ -172,6 +175,7 @@ class Engine:
                 failed=failed,
                 since=self._context.time(since),
                 until=self._context.time(until),
+                known_since=self._context.time(known_since),
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not (file or failed),

@@ -56,7 +56,7 @@ def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wan
 def applies(wanted: Wanted) -> bool:
     """Return whether notes may answer at all: they have no kind, tag or time by which they could be told apart."""
     asked = wanted.filters
-    narrowed = (asked.kinds, asked.priority, asked.tag, asked.since, asked.until, asked.known_at, asked.valid_at)
+    narrowed = (asked.kinds, asked.priority, asked.tag, asked.limits_time, asked.valid_at is not None)
     return asked.include_memories and asked.include_transcripts and not any(narrowed)
 
 

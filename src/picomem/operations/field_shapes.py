@@ -36,6 +36,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "importance": {"minimum": 0, "maximum": 1},
     "since": _TIME,
     "until": _TIME,
+    "known_since": _TIME,
     "as_of": _TIME,
     "valid_at": _TIME,
     "now": _TIME,

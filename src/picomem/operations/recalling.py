@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 _CATEGORIES = (*Kind, "knowledge", "timeline")
-_FILTERS = tuple("kind priority tag origin file failed since until time_window as_of valid_at project session".split())
+_FILTERS = tuple(
+    "kind priority tag origin file failed since until time_window known_since as_of valid_at project session".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,10 @@ class RecallRequest:
     min_confidence: float | None = option(
         "0–1: answers below this confidence are “nothing found” (0: off)", None, least=0, most=1
     )
-    since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)
-    until: int | str | None = option("not after: a date, words like yesterday, or Unix milliseconds", None)
-    time_window: str | None = option("a span of time: 30d, last week, 2026-05", None)
+    since: int | str | None = option("held or said not before: a date, words like 30d, or Unix milliseconds", None)
+    until: int | str | None = option("held or said not after: a date, words like yesterday, or Unix milliseconds", None)
+    time_window: str | None = option("held or said in a span of time: 30d, last week, 2026-05", None)
+    known_since: int | str | None = option("stored not before, whenever it was said: a date, or words like 30d", None)
     as_of: str | None = option("what was believed at this time", None)
     valid_at: str | None = option("what was true at this time", None)
     project: str = option("only this project and what belongs to no project", "")
@@ -86,6 +89,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         failed=request.failed,
         since=span.since if span else moment(request.since, now, engine.zone),
         until=span.until if span else moment(request.until, now, engine.zone, end=True),
+        known_since=moment(request.known_since, now, engine.zone),
         as_of=instant(request.as_of, now, engine.zone),
         valid_at=instant(request.valid_at, now, engine.zone),
         include_context=request.include_context,

@@ -13,8 +13,12 @@ from picomem.store.memories import visible
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """`since` and `until` (UTC microseconds, until exclusive) are hard limits; the two `as_of` times choose what was
-    believed, and what was true, at that moment."""
+    """Limits of a recall, of which all must hold.
+
+    Times are UTC microseconds. `since` and `until` (exclusive) limit the time that a hit shows: since when a memory
+    holds, when an episode was said. `known_since` limits when either was stored. `known_at` and `valid_at` choose what
+    was believed, and what was true, at a moment.
+    """
 
     kinds: tuple[Kind, ...] = ()
     priority: Priority | None = None
@@ -23,6 +27,7 @@ class Filters:
     failed: bool = False  # only episodes in which a test or a command of an agent's failed
     since: Micros | None = None
     until: Micros | None = None
+    known_since: Micros | None = None
     known_at: Micros | None = None
     valid_at: Micros | None = None
     include_memories: bool = True
@@ -43,10 +48,16 @@ class Filters:
             and (not self.kinds or memory.kind in self.kinds)
             and (self.priority is None or memory.importance >= _least(self.priority))
             and (not self.tag or self.tag in memory.tags)
-            and (self.since is None or memory.known_from >= self.since)
-            and (self.until is None or memory.known_from < self.until)
+            and (self.since is None or memory.valid_from >= self.since)
+            and (self.until is None or memory.valid_from < self.until)
+            and (self.known_since is None or memory.known_from >= self.known_since)
             and self.admits_origin(memory.origin)
         )
+
+    @property
+    def limits_time(self) -> bool:
+        """Whether the caller limits the time of episodes, whatever time the question names."""
+        return any(at is not None for at in (self.since, self.until, self.known_since, self.known_at))
 
     def is_wanted_origin(self, origin: Origin) -> bool:
         """Return whether what came from there was asked for; without a choice all of it is."""

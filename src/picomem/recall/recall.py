@@ -102,7 +102,7 @@ class Recall:
         warnings = [*spelling_warnings(state.spelled, question.words, hits), *warnings]
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
-        asked = time.window if filters.since is None and filters.until is None else None
+        asked = None if filters.limits_time else time.window
         return Answer(
             question=text[:400],
             hits=tuple(hits),

@@ -21,6 +21,7 @@ class TimeWindow:
     phrase: str = ""  # the question's words for it
     weight: float = 1.0  # how surely it is meant
     hard: bool = False  # nothing outside may answer
+    known_since: Micros | None = None  # of a hard one: nothing that was stored before may answer
     of_events: bool = False  # what happened in it is asked for, whenever it was told
     transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
 
@@ -37,11 +38,10 @@ class TimeWindow:
 def meant_window(state: RecallState) -> TimeWindow | None:
     """The time to look in: what the caller set is a limit, what the question says is a preference."""
     filters, question = state.wanted.filters, state.question
-    until = filters.until
-    if filters.known_at is not None:
-        until = min(until or filters.known_at, filters.known_at)
-    if filters.since is not None or until is not None:
-        return TimeWindow(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+    if filters.limits_time:
+        since = search.ALWAYS[0] if filters.since is None else filters.since
+        until = min((at for at in (filters.until, filters.known_at) if at is not None), default=search.ALWAYS[1])
+        return TimeWindow(since, until, hard=True, known_since=filters.known_since)
     sessions, time = question.sessions, question.time
     if sessions and (weight := _weight(state, sessions.certain)) and (named := _named_sessions(state, sessions)):
         return TimeWindow(0, state.now, sessions.phrase, weight=weight, transcripts=tuple(named))
@@ -64,7 +64,7 @@ def inside_of(state: RecallState, window: TimeWindow) -> dict[int, search.Episod
     if window.transcripts:
         places = search.of_transcripts(state.tx, state.scope, window.transcripts, limit)
     else:
-        places = search.in_window(state.tx, state.scope, window.since, window.until, limit)
+        places = search.in_window(state.tx, state.scope, window.since, window.until, limit, window.known_since)
     return {place.doc: place for place in places}
 
 

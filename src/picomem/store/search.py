@@ -20,6 +20,7 @@ from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
 
 K1, B = 1.2, 0.75  # of BM25; SQLite has them fixed (ext/fts5/fts5_aux.c)
+ALWAYS = (-(1 << 62), 1 << 62)  # every time, UTC microseconds
 SATURATION = K1 + 1  # what a term's frequency tends to
 
 
@@ -137,9 +138,17 @@ def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]
     return list(map(EpisodePlace._make, sql(tx).all("episodes_around", user=scope.user, docs=json.dumps(docs))))
 
 
-def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[EpisodePlace]:
-    """The episodes that began in [since, until), latest first."""
-    rows = sql(tx).all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
+def in_window(
+    tx: Transaction, scope: Scope, since: int, until: int, limit: int, stored_since: int | None = None
+) -> list[EpisodePlace]:
+    """The episodes that began in [since, until), latest first; only those that were stored at `stored_since` or later,
+    if it is given. `ALWAYS` includes those of an unknown time."""
+    values = {"user": scope.user, "since": since, "until": until, "limit": limit}
+    if stored_since is None:
+        rows = sql(tx).all("episodes_in_window", **values)
+    else:
+        values |= {"stored_since": stored_since, "always": (since, until) == ALWAYS}
+        rows = sql(tx).all("episodes_stored_since", **values)
     return list(map(EpisodePlace._make, rows))
 
 

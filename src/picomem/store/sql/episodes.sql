@@ -148,6 +148,12 @@ SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.ro
 WHERE e.user_id = :user AND e.started_at >= :since AND e.started_at < :until
 ORDER BY e.started_at DESC LIMIT :limit
 
+-- name: episodes_stored_since
+SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
+WHERE e.user_id = :user AND e.created_at >= :stored_since
+    AND (e.started_at >= :since AND e.started_at < :until OR :always = 1)
+ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
+
 -- name: episodes_of_transcripts
 SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
