@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
+import picomem
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import keep_transcripts
 from picomem.ingest.transcript_pointer import Opened
 from picomem.records.kinds import Origin
+from picomem.settings import IngestSettings, RecallSettings, Settings
 
 _TALK = [
     ("user", "Where does the loader keep its cache? It is called Zoë's."),
@@ -157,3 +160,62 @@ def test_a_codex_span_opens_although_its_events_repeat_it_and_a_sub_agents_words
     engine.ingest([path])
     assert _texts(engine) == [["Count the tests"], ["I count.", "There are 12."]]
     assert {turn.origin for opened in _opened(engine) for turn in opened.turns} == {Origin.AGENT}
+
+
+def _form_of_claude_code(**fields: object) -> bytes:
+    record = {"sessionId": "s1", "cwd": "/w/crane", "entrypoint": "cli", "timestamp": "2026-04-03T09:00:00Z", **fields}
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+@pytest.fixture
+def dependent(tmp_path: Path) -> Path:
+    """A transcript in which records mean something only by what stood before them: an answer, an approved plan and a
+    queued prompt."""
+
+    def called(uuid: str, call: str, name: str, given: dict) -> bytes:
+        block = {"type": "tool_use", "id": call, "name": name, "input": given}
+        message = {"id": f"m-{uuid}", "role": "assistant", "content": [block]}
+        return _form_of_claude_code(type="assistant", uuid=uuid, message=message)
+
+    def came(uuid: str, call: str, said: str, result: dict) -> bytes:
+        block = {"type": "tool_result", "tool_use_id": call, "content": said}
+        message = {"role": "user", "content": [block]}
+        return _form_of_claude_code(type="user", uuid=uuid, message=message, toolUseResult=result)
+
+    questions = [{"question": "Which broker?", "header": "Broker", "options": [{"label": "RabbitMQ"}]}]
+    path = tmp_path / "-w-crane/s1.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(
+        _form_of_claude_code(type="user", uuid="u1", message={"role": "user", "content": "Set up the queue."})
+        + called("a1", "c1", "AskUserQuestion", {"questions": questions})
+        + came("u2", "c1", "User has answered", {"answers": {"Which broker?": "NATS because it is small"}})
+        + called("a2", "c2", "ExitPlanMode", {"plan": "# Plan: NATS"})
+        + came("u3", "c2", "User has approved your plan", {"plan": "# Plan: NATS\n\nThree steps."})
+        + _form_of_claude_code(type="queue-operation", operation="enqueue", content="Tackle the lamp as well")
+    )
+    return path
+
+
+_DEPENDENT = [
+    ["Set up the queue."],
+    ["Which broker?\n- RabbitMQ"],
+    ["NATS because it is small"],
+    ["# Plan: NATS\n\nThree steps."],
+    ["Tackle the lamp as well"],
+]
+
+
+def test_a_record_that_means_something_only_by_earlier_ones_opens(engine, dependent):
+    engine.ingest([dependent])
+    assert _texts(engine) == _DEPENDENT
+    assert {opened.state for opened in _opened(engine)} == {"open"}
+
+
+@pytest.mark.sqlite_file("copies of transcripts lie beside the file")
+def test_a_copy_opens_such_a_record_too(db, dependent):
+    settings = Settings(recall=RecallSettings(embedder="none"), ingest=IngestSettings(keep="all"))
+    with picomem.open(db, settings=settings) as engine:
+        engine.ingest([dependent])
+        keep_transcripts(engine)
+        dependent.unlink()
+        assert _texts(engine) == _DEPENDENT

@@ -19,7 +19,7 @@ from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
-from picomem.ingest.source import RecordSource, SourceState, look_at
+from picomem.ingest.source import RecordSource, SourceState, begin, look_at
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
@@ -163,9 +163,7 @@ class Resumer:
     def _start(
         self, tx: Transaction, form: LineFormat, source: RecordSource, transcript: Transcript, look: SourceState
     ) -> ResumedTranscript:
-        state = form.start(source.path)
-        state.note(session=source.session)
-        state.marks |= source.marks()
+        state = begin(form, source)
         session = state.info.session or transcript.session
         buried = Tombstones(tx, self._scope).touches(form.name, transcript.session, transcript.path)
         return ResumedTranscript(transcript, state, Packer(form.name, session), look, buried=buried)

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
-from picomem.ingest.format import DatabaseFormat, LineFormat
+from picomem.ingest.format import DatabaseFormat, LineFormat, State
 from picomem.ingest.reader import Line
 from picomem.paths import refuse_open_database, status_of
 
@@ -108,6 +108,14 @@ def source_of(form: LineFormat, path: Path, session: str) -> Iterator[RecordSour
         if wanted is None:
             raise NotFound(f"There is no session {session} in {path}.")
         yield wanted
+
+
+def begin(form: LineFormat, source: RecordSource) -> State:
+    """The state of a parser before the first record of a source."""
+    state = form.start(source.path)
+    state.note(session=source.session)
+    state.marks |= source.marks()
+    return state
 
 
 def is_database(path: Path) -> bool:

@@ -3,17 +3,22 @@
 The span is read again and compared with the preview, message by message. The messages of the episode must be among
 those in the span, which may also contain repeated lines that ingest skipped. So an open pointer shows the right
 messages, or nothing.
+
+What a record says may depend on earlier ones: an answer needs its question, a queued prompt the entrypoint of the
+session. So a span in which a parser that begins there does not find the episode is read by one that begins where ingest
+began.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.format import DocumentFormat, format_named
-from picomem.ingest.source import current_file, source_of
+from picomem.ingest.format import DocumentFormat, LineFormat, State, format_named
+from picomem.ingest.reader import Line
+from picomem.ingest.source import begin, current_file, source_of
 from picomem.ingest.transcript_copies import TranscriptCopies
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
@@ -49,7 +54,9 @@ def open_episode(
         told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
         return [replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)]
 
-    return _opened(episode, transcript, redactor, copies, meant)
+    # The turns that are meant are known by their words; to give all turns, the parser must know what ingest knew.
+    starts = (0,) if whole else (episode.start, 0)
+    return _opened(episode, transcript, redactor, copies, meant, starts)
 
 
 def open_entry(
@@ -68,7 +75,7 @@ def open_entry(
             for number, turn in enumerate(turns)
         ]
 
-    return _opened(entry, transcript, redactor, copies, told)
+    return _opened(entry, transcript, redactor, copies, told, (0,))
 
 
 def _opened(
@@ -77,16 +84,19 @@ def _opened(
     redactor: Redactor,
     copies: TranscriptCopies | None,
     chosen: Callable[[list[Turn]], list[Turn]],
+    starts: Sequence[int],
 ) -> Opened:
     """The turns in the span of an episode that are `chosen`, redacted: from the transcript, or where it does not hold
-    them any more from the copy that picomem keeps; or why they cannot be shown."""
+    them any more from the copy that picomem keeps; or why they cannot be shown. Each of the offsets `starts` is tried
+    as the first that the parser sees."""
     if transcript is None:
         return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
     path = current_file(Path(transcript.path))
 
-    def opened(read: Callable[[], list[Turn]], note: str = "") -> Opened:
+    def opened(read: Callable[[int], list[Turn]], note: str = "") -> Opened:
+        attempts = (chosen([_redacted(turn, redactor) for turn in read(start)]) for start in dict.fromkeys(starts))
         try:
-            turns = chosen([_redacted(turn, redactor) for turn in read()])
+            turns = next(filter(None, attempts), [])
         except NotFound:
             return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
         except InvalidInput as error:
@@ -95,38 +105,42 @@ def _opened(
             return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
         return Opened("open", tuple(turns), note)
 
-    original = opened(lambda: _read(episode, transcript, path))
+    original = opened(lambda start: _read(episode, transcript, path, start))
     if original.state == "open" or copies is None:
         return original
-    kept = opened(lambda: _read_copy(episode, transcript, copies), f"{path} is gone or changed; this is the kept copy.")
+    note = f"{path} is gone or changed; this is the kept copy."
+    kept = opened(lambda start: _read_copy(episode, transcript, copies, start), note)
     return original if kept.state == "gone" else kept
 
 
-def _read_copy(episode: Episode, transcript: Transcript, copies: TranscriptCopies) -> list[Turn]:
-    """The turns in the span of an episode, from the copy of its transcript."""
+def _read(episode: Episode, transcript: Transcript, path: Path, start: int) -> list[Turn]:
+    """The turns in the span of an episode, by a parser that begins at `start`."""
+    form = format_named(transcript.host)
+    if isinstance(form, DocumentFormat):
+        every = (turn for _, turns, _ in form.sessions(path) for turn in turns)
+        return [turn for turn in every if episode.start <= turn.start < episode.end]
+    with source_of(form, path, transcript.session) as source:
+        return _in_span(episode, form, begin(form, source), source.lines(start))
+
+
+def _read_copy(episode: Episode, transcript: Transcript, copies: TranscriptCopies, start: int) -> list[Turn]:
+    """The same, from the copy of its transcript."""
     form = format_named(transcript.host)
     if isinstance(form, DocumentFormat):
         raise NotFound("Documents are not copied.")
     state = form.start(Path(transcript.path))
-    return [turn for line in copies.lines(transcript, (episode.start, episode.end)) for turn in form.feed(state, line)]
+    return _in_span(episode, form, state, copies.lines(transcript, (start, episode.end)))
+
+
+def _in_span(episode: Episode, form: LineFormat, state: State, lines: Iterable[Line]) -> list[Turn]:
+    until = takewhile(lambda line: line.offset < episode.end, lines)
+    return [turn for line in until for turn in form.feed(state, line) if line.offset >= episode.start]
 
 
 def _redacted(turn: Turn, redactor: Redactor) -> Turn:
     actions = tuple(redactor.redact(action).text for action in turn.actions)
     outcomes = tuple(redactor.redact(line).text for line in turn.outcomes)
     return replace(turn, text=redactor.redact(turn.text).text, actions=actions, outcomes=outcomes)
-
-
-def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
-    """The turns in the span of an episode."""
-    form = format_named(transcript.host)
-    if isinstance(form, DocumentFormat):
-        every = (turn for _, turns, _ in form.sessions(path) for turn in turns)
-        return [turn for turn in every if episode.start <= turn.start < episode.end]
-    state = form.start(path)
-    with source_of(form, path, transcript.session) as source:
-        span = takewhile(lambda line: line.offset < episode.end, source.lines(episode.start))
-        return [turn for line in span for turn in form.feed(state, line)]
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
