@@ -55,7 +55,7 @@ def open_engine(
 
     `user` is the settings' where none is named; an id that a channel gives means the user for whom it stands (see
     engine/user_aliases.py). With `folder` the project is that of the sessions in the folder. `permissions` are what the
-    caller may do through operations, by default what `Caller` says. For the rest see `open_runtime`, which serves
+    caller may do, by default what `Caller` says. For the rest see `open_runtime`, which serves
     several users.
     """
     if user is not None and not user.strip():

@@ -160,13 +160,13 @@ class Broken:
     def __init__(self, write) -> None:
         self.write, self.after = write, 0
 
-    def __call__(self, scope):
+    def __call__(self, scope, **options):
         from picomem.errors import DiskFull
 
         self.after -= 1
         if self.after < 0:
             raise DiskFull
-        return self.write(scope)
+        return self.write(scope, **options)
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(engine: Engine) -> None:

@@ -43,7 +43,17 @@ Requests = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
-def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tuple[Engine, Requests]]:
+def person(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[Engine]:
+    """The engine of the agent's person, whose notes are a folder."""
+    settings = Settings(
+        recall=RecallSettings(embedder="none", timezone="UTC"), notes=NotesSettings((str(tmp_path / "notes"),))
+    )
+    with Runtime(database.connect(db), settings, embedder=StaticEmbedder(), clock=clock) as runtime:
+        yield runtime.engine(Caller(permissions=PERMISSIONS))
+
+
+@pytest.fixture
+def filled(person: Engine, tmp_path: Path) -> tuple[Engine, Requests]:
     """An engine of an agent on a filled store, and a request for each operation."""
     talk, note, kept = tmp_path / "8463c716-talk.jsonl", tmp_path / "plan.md", tmp_path / "notes"
     rows = [{"role": role, "content": text, "timestamp": at} for at, role, text in TALK]
@@ -51,9 +61,6 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
     note.write_text("# Plan\n\nThe harbor pier is painted in May.\n\n## Later\n\nThe lock is oiled in June.\n")
     kept.mkdir()
     (kept / "MEMORY.md").write_text("# Long-term\n\n## Staging\n\nThe staging database listens on port 5433.\n")
-    settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"), notes=NotesSettings((str(kept),)))
-    runtime = Runtime(database.connect(db), settings, embedder=StaticEmbedder(), clock=clock)
-    person = runtime.engine(Caller(permissions=PERMISSIONS), closes=True)
     person.ingest([talk])
     person.remember("The harbor API key rotates monthly", key="rotation", priority="critical", tags=["keys"])
     person.remember("Harbor deploys go out on Tuesdays", key="deploys", kind="decision")
@@ -101,8 +108,7 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
         "cancel-job": {"name": "consolidate"},
         "import-sessions": {"path": str(tmp_path / "sessions.json")},
     }
-    yield agent, requests
-    person.close()
+    return agent, requests
 
 
 def _stored(engine: Engine) -> list[tuple[str, str]]:
@@ -199,10 +205,10 @@ def test_a_known_statement_is_matched_and_not_refused(filled: tuple[Engine, Requ
     assert (said.memory.key, said.merged_with) == ("deploys", said.memory.id)
 
 
-def test_what_was_handed_out_is_forgotten_with_a_purge(filled: tuple[Engine, Requests]) -> None:
+def test_what_was_handed_out_is_forgotten_with_a_purge(person: Engine, filled: tuple[Engine, Requests]) -> None:
     engine, _ = filled
     recall = operation("recall")
     recall.call(engine, recall.request(query="harbor"))
     assert engine._context.returned_texts().pieces()
-    engine.purge(everything=True)
+    person.purge(everything=True)
     assert not engine._context.returned_texts().pieces()

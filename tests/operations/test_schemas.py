@@ -92,7 +92,7 @@ def test_the_view_of_a_tool_is_the_plain_schema_with_fewer_fields_and_other_name
 
 def test_a_tool_cannot_speak_as_the_user_and_a_person_can() -> None:
     verb = operation("remember")
-    assert "user" in request_schema(verb)["properties"]["origin"]["enum"]
+    assert "user" in request_schema(verb)["properties"]["origin"]["anyOf"][0]["enum"]
     assert "user" not in Parameters(verb).schema()["properties"]["origin"]["enum"]
     assert PlainParameters(verb).request({"content": "Ann drinks tea", "origin": "user"}).origin == "user"
 

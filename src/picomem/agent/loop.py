@@ -69,6 +69,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
 from picomem.paths import named_path
+from picomem.records.caller import WRITE
 from picomem.records.session import Channel, Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow
 from picomem.settings import Settings
@@ -157,8 +158,8 @@ class PicoBot:
         A failing generator is a warning, and the conversation waits (consolidation_runner.py). Raises StoreError.
         """
         engine = self._engine
-        if engine is None or not self.talk.session:
-            return []
+        if engine is None or not self.talk.session or not engine.caller.may(WRITE):
+            return []  # the background work does it for a caller who may not write memories
         await to_thread.run_sync(lambda: engine.tidy(when_due=True))
         if not self._on:
             return []

@@ -40,7 +40,7 @@ from picomem.models.generator import (
 from picomem.policy.pasted_text import pasted_words
 from picomem.policy.requests import kind_of
 from picomem.policy.user_statements import Grounds, content_words
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import MOST_BELOW_CRITICAL, Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
 from picomem.records.session import Role
@@ -50,7 +50,6 @@ from picomem.text.terms import terms
 
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
-_MOST_IMPORTANCE = 0.85  # of a fact: high, and not critical
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
 # Words that name no subject. Small models call a fact of every session `user_request` or `user_goal`; under one key
 # each would take the place of the one before.
@@ -292,7 +291,7 @@ def _key(given: str, content: str, kind: Kind) -> str:
 def _importance(given: float) -> float:
     """The importance that a model gives, below critical: a small one gives everything 1, and what is critical stands in
     every prompt."""
-    return min(_MOST_IMPORTANCE, max(0.0, given)) if given == given else 0.5  # NaN is not equal to itself
+    return min(MOST_BELOW_CRITICAL, max(0.0, given)) if given == given else 0.5  # NaN is not equal to itself
 
 
 def _told(text: str, most: int, safe: Safe, *, lines: bool = False) -> str:

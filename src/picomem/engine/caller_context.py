@@ -13,11 +13,12 @@ from picomem.clock import DAY, Micros, check_time, parse_iso
 from picomem.engine.shared_resources import Resources
 from picomem.errors import DiskFull, InvalidInput, StoreError
 from picomem.light_dataclass import replace
-from picomem.memory.checked_arguments import future
-from picomem.records.caller import Caller
-from picomem.records.kinds import Origin
+from picomem.memory.checked_arguments import chosen, future, importance_of
+from picomem.records.caller import READ_SESSIONS, WRITE_SESSIONS, Caller
+from picomem.records.kinds import MOST_BELOW_CRITICAL, Origin, Priority
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
+from picomem.store.connector import Connector, PermittedConnector
 
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
@@ -59,10 +60,28 @@ class CallerContext:
         from copy import copy
 
         acting = copy(self)
-        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
+        is_agent = agent or self.caller.is_agent
+        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=is_agent)
         acting.sources = (Parent(kind="message", id=message),) if message else ()
         acting.said = said
+        acting.kept_sessions = None
         return acting
+
+    def of_sessions(self) -> Connector:
+        """The store as far as the caller may read, and write, sessions."""
+        return PermittedConnector(self.connector, self.caller, "sessions", read=READ_SESSIONS, write=WRITE_SESSIONS)
+
+    def origin(self, given: Origin | str | None) -> Origin:
+        """The origin of what the caller stores: the given one, or else their own. Raises InvalidInput."""
+        if given is None:
+            return Origin.AGENT if self.caller.is_agent else Origin.USER
+        return chosen(Origin, given, "origin")
+
+    def importance(self, importance: float | None, priority: Priority | str | None) -> float:
+        """The importance that the caller gives. What is critical stands in every prompt, so only a person says so.
+        Raises InvalidInput."""
+        asked = importance_of(importance, priority)
+        return min(asked, MOST_BELOW_CRITICAL) if self.caller.is_agent else asked
 
     @property
     def embedder_name(self) -> str:

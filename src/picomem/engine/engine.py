@@ -21,10 +21,19 @@ from picomem.clock import Micros
 from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
-from picomem.memory.checked_arguments import chosen, importance_of, positive, share
+from picomem.memory.checked_arguments import chosen, positive, share
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
-from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ, Caller
+from picomem.records.caller import (
+    PURGE,
+    READ,
+    READ_SESSIONS,
+    SESSIONS_NOT_READ,
+    WRITE,
+    WRITE_SESSIONS,
+    Caller,
+    needs,
+)
 from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
@@ -113,12 +122,14 @@ class Engine:
         `said` is what a person says to an agent, and `message` the id under which it is stored, if it is: what is
         changed now was made from that. With `agent` the actor is no person: it forgets nothing that a person stated or
         pinned, unless the person asks for that in `said`, or without it in their turns of the last day that were
-        ingested.
+        ingested. What it stores has the origin agent unless another is given, and stays below critical. An agent's
+        engine makes agents' engines only.
         """
         return Engine(self._context.acting_as(actor, message, said, agent), self._close)
 
     # Asking
 
+    @needs(READ)
     def recall(
         self,
         question: str,
@@ -205,6 +216,7 @@ class Engine:
             answer = replace(answer, warnings=(SESSIONS_NOT_READ, *answer.warnings))
         return answer if reads_sessions else replace(answer, hits=tuple(map(_without_pointer, answer.hits)))
 
+    @needs(READ)
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
         from picomem.notes.note_search import NoteSearch
@@ -217,6 +229,7 @@ class Engine:
         self._context.returned_texts().note(map(note_hit, result.hits))
         return result
 
+    @needs(READ)
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
         notes = self._context.notes()
@@ -224,6 +237,7 @@ class Engine:
             raise NotFound(self._context.no_notes())
         return notes.read(name, first_line, lines)
 
+    @needs(READ)
     def memories(
         self,
         *,
@@ -260,6 +274,7 @@ class Engine:
             known = now if known is None else known
             return memories.at(tx, self.scope, known, known if true is None else true, lost)
 
+    @needs(READ)
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
@@ -269,6 +284,7 @@ class Engine:
             versions = lives(tx, self._context.owner(scope), name)
         return [self._context.cleaner().shown(version) for version in versions]
 
+    @needs(READ)
     def version_number(self, memory: Memory) -> int:
         """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
         which a revision may add several."""
@@ -277,6 +293,7 @@ class Engine:
         with self._context.connector.read() as tx:
             return version_numbers(memories.versions(tx, self.scope, memory.id))[memory.version]
 
+    @needs(READ)
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
         """The record of a memory, a change or an episode. Raises NotFound, and Forbidden for an episode if the caller
         may not read past sessions; the sources of a memory have no text then."""
@@ -295,6 +312,7 @@ class Engine:
             sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in explanation.sources),
         )
 
+    @needs(READ)
     def changes(
         self,
         limit: int = 20,
@@ -328,6 +346,7 @@ class Engine:
             recorded = [change for change in recorded if (not before or change.id < before) and wanted.wants(change)]
             return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
+    @needs(READ_SESSIONS)
     def timeline(
         self,
         *,
@@ -342,6 +361,7 @@ class Engine:
         lost = [] if damaged is None else damaged
         return self._context.timeline(self._context.owner(scope), begun, ended, limit, lost).hits
 
+    @needs(READ_SESSIONS)
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
@@ -368,12 +388,14 @@ class Engine:
         opening = open_entry if is_written else open_episode
         return episode, transcript, opening(episode, transcript, self._context.redactor(), self._context.copies())
 
+    @needs(READ)
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
         from picomem.engine.current_index_page import index_page
 
         return index_page(self._context, scope, budget)
 
+    @needs(READ)
     def status(self) -> Status:
         """The contents of the store, in numbers."""
         from picomem.engine.hook_log import latest
@@ -394,6 +416,7 @@ class Engine:
 
     # Telling
 
+    @needs(WRITE)
     def remember(
         self,
         content: str,
@@ -408,20 +431,21 @@ class Engine:
         pinned: bool = False,
         expires: Micros | str | None = None,
         since: Micros | str | None = None,
-        origin: Origin | str = Origin.USER,
+        origin: Origin | str | None = None,
         scope: Scope | None = None,
     ) -> Remembered:
         """Store something: through redaction, the gate and the match with what is known.
 
-        A pin is a person's: of an agent (see `acting_as`) the memory is stored without it. Raises InvalidInput or
-        InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not kept; the refusal is on
-        record (`data["change_id"]`).
+        `origin` is the user's by default, or the agent's where one acts (see `acting_as`). A pin is a person's: of an
+        agent the memory is stored without it. Raises InvalidInput or InvalidKey for a bad argument, and Refused, with
+        the gate's reason, when it is not kept; the refusal is on record
+        (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
         from picomem.text.memory_keys import check_key, suggest_key
 
         what = chosen(Kind, kind or Kind.FACT, "kind")
-        source = chosen(Origin, origin, "origin")
+        source = self._context.origin(origin)
         clean = self._context.cleaner()
         content = clean.text(content)
         offer = Offer(
@@ -435,7 +459,7 @@ class Engine:
             # What a person asks for themselves is kept, chatter or not; an agent's offer must be worth it.
             explicit=source is Origin.USER,
             context=clean.text(context),
-            importance=importance_of(importance, priority),
+            importance=self._context.importance(importance, priority),
             pinned=pinned and not self.caller.is_agent,
             tags=clean.names(tags, "tag"),
             related=clean.names(related, "related entry"),
@@ -451,6 +475,7 @@ class Engine:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
         return result
 
+    @needs(WRITE)
     def revise(
         self,
         name: str,
@@ -468,7 +493,7 @@ class Engine:
         correct: bool = False,
         reason: str = "",
         version: int | None = None,
-        origin: Origin | str = Origin.USER,
+        origin: Origin | str | None = None,
         scope: Scope | None = None,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
@@ -489,7 +514,7 @@ class Engine:
         if context is not None:
             fields["context"] = clean.text(context)
         if importance is not None or priority is not None:
-            fields["importance"] = importance_of(importance, priority)
+            fields["importance"] = self._context.importance(importance, priority)
         if tags is not None:
             fields["tags"] = clean.names(tags, "tag")
         if related is not None:
@@ -500,7 +525,7 @@ class Engine:
             fields["pinned"] = pinned
         if expires is not None:
             fields["expires_at"] = self._context.expiry(expires)
-        source = chosen(Origin, origin, "origin")
+        source = self._context.origin(origin)
         at = self._context.time(since)
         persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
@@ -512,6 +537,7 @@ class Engine:
         self._context.settle()
         return made
 
+    @needs(WRITE)
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
@@ -531,6 +557,7 @@ class Engine:
 
         return self._context.deleting(archive)
 
+    @needs(WRITE)
     def undo(self, name: str, *, reason: str = "") -> list[Undone]:
         """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py.
 
@@ -552,6 +579,7 @@ class Engine:
 
     # What others wrote
 
+    @needs(WRITE)
     def ingest(
         self,
         transcripts: str | Path | Iterable[str | Path | TranscriptFolder],
@@ -575,6 +603,7 @@ class Engine:
             report.problems.append(made_by.without_sentence(report.without_vector))
         return report
 
+    @needs(WRITE)
     def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, MarkdownEntry, Remembered]]:
         """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.
 
@@ -593,6 +622,7 @@ class Engine:
             done += [(path, entry, result) for entry, result in entries]
         return done
 
+    @needs(WRITE_SESSIONS)
     def withhold(self, session: str, *, release: bool = False) -> int:
         """Withhold a session's transcripts from every answer (O17), or release them; return how many there are.
 
@@ -612,16 +642,18 @@ class Engine:
 
         if self._context.kept_sessions is None:
             self._context.kept_sessions = Sessions(
-                self._context.connector, self.scope, self._context.redactor, self._context.clock
+                self._context.of_sessions(), self.scope, self._context.redactor, self._context.clock
             )
         return self._context.kept_sessions
 
+    @needs(WRITE)
     def files(self) -> Files:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
         from picomem.memory.agent_files import Files
 
         return Files(self._context.agent_store())
 
+    @needs(READ)
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""
         from picomem.engine.agent_support import window_around
@@ -631,10 +663,12 @@ class Engine:
 
     # Erasing and upkeep
 
+    @needs(PURGE)
     def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
         return self._eraser().plan(session, older_than, everything)
 
+    @needs(PURGE)
     def purge(
         self,
         *,
@@ -653,6 +687,7 @@ class Engine:
         """
         return self._eraser().purge(session, older_than, everything, wait_seconds, permits)
 
+    @needs(WRITE)
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact what is stored already, with the rules of today, and leave no trace of it in the files.
 
@@ -660,6 +695,7 @@ class Engine:
         """
         return self._eraser().scrub(dry_run)
 
+    @needs(WRITE)
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14). Once a day, also check
         the file for damage (docs/damage.md).
@@ -677,6 +713,7 @@ class Engine:
         with self._context.connector.write(self.scope) as tx:
             return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
 
+    @needs(WRITE)
     def embed(
         self,
         *,
@@ -703,6 +740,7 @@ class Engine:
             progress, afresh=afresh, remove=remove, wait=wait
         )
 
+    @needs(READ)
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
         from picomem.erasure import file_traces
@@ -717,6 +755,7 @@ class Engine:
         )
         return page
 
+    @needs(WRITE)
     def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
         what is derived. `progress` is told how many parts are done, of how many, and which comes."""

@@ -35,7 +35,7 @@ def vouched(request: Any, spoken: SpokenTexts | None, engine: Engine) -> tuple[A
     if (
         spoken is None
         or not isinstance(request, (RememberRequest, ReviseRequest))
-        or not Origin(request.origin).trusted
+        or not Origin(request.origin or Origin.AGENT).trusted
     ):
         return request, ""
     origin = _origin(request, spoken, _known(engine, request))

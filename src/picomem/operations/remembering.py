@@ -53,7 +53,9 @@ class RememberRequest:
     expires_at: str | None = option("when it expires: 2026-05-03, 30d, tomorrow, next week", None)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
-    origin: str = option("where the text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
+    origin: str | None = option(
+        "where the text came from (default: the caller)", None, choices=tuple(Origin), tool_wording=_ORIGIN
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def _answer_without_reading(engine: Engine, request: RememberRequest, done: Reme
         pinned=request.pinned and not engine.caller.is_agent,
         tags=tuple(request.tags),
         related=tuple(request.related_to),
-        origin=Origin(request.origin),
+        origin=Origin(request.origin or (Origin.AGENT if engine.caller.is_agent else Origin.USER)),
         valid_from=now if since is None else since,
         known_from=now,
         expires_at=parse_future(str(request.expires_at), now, engine.zone) if does_expire else None,
@@ -173,7 +175,9 @@ class ReviseRequest:
     )
     project: str = option("the project of the memory, if several have the key", "")
     version: int | None = option("only if this is still its version, the number in its JSON", None, tool=None, least=1)
-    origin: str = option("where the new text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
+    origin: str | None = option(
+        "where the new text came from (default: the caller)", None, choices=tuple(Origin), tool_wording=_ORIGIN
+    )
 
 
 @dataclass(frozen=True, slots=True)

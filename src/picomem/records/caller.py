@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from shlex import quote
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
 
+READ = "memory:read:user"
+WRITE = "memory:write:user"
 READ_SESSIONS = "memory:read:session"  # transcripts, and conversations with PicoBot
-OWN_DATA = frozenset({READ_SESSIONS, "memory:read:user", "memory:write:session", "memory:write:user"})
+WRITE_SESSIONS = "memory:write:session"
+OWN_DATA = frozenset({READ_SESSIONS, READ, WRITE_SESSIONS, WRITE})
 PURGE = "memory:purge:user"
 READ_EVERYONE = "memory:read:global"
 GLOBAL = frozenset({READ_EVERYONE, "memory:write:global"})
@@ -18,6 +24,10 @@ METRICS = "server:read:metrics"
 GRANTABLE = GLOBAL | {METRICS}
 TOKEN_SIGNATURE = "api:"  # begins the name of a caller who shows a token
 PERMISSIONS = OWN_DATA | GRANTABLE | {PURGE}
+
+_Self = TypeVar("_Self", bound="HasCaller")
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +81,28 @@ class Caller:
         if permission in GRANTABLE:
             return f"after `picomem grant {permission} --user {user}`, {made} makes a token that has it."
         return f"a token gains none later, so make another with {made}, and a --scope for all else that it is to do."
+
+
+class HasCaller(Protocol):
+    """Something that acts for a caller."""
+
+    @property
+    def caller(self) -> Caller: ...
+
+
+def needs(
+    permission: str,
+) -> Callable[[Callable[Concatenate[_Self, _Given], _Result]], Callable[Concatenate[_Self, _Given], _Result]]:
+    """Declare the permission that a caller must hold for a verb; without it the verb raises Forbidden at once."""
+
+    def declare(
+        verb: Callable[Concatenate[_Self, _Given], _Result],
+    ) -> Callable[Concatenate[_Self, _Given], _Result]:
+        @wraps(verb)
+        def permitted(self: _Self, *given: _Given.args, **named: _Given.kwargs) -> _Result:
+            self.caller.require(permission, verb.__name__)
+            return verb(self, *given, **named)
+
+        return permitted
+
+    return declare

@@ -63,6 +63,7 @@ class Source(StrEnum):
 
 
 CRITICAL_FROM = 0.9  # the importance from which a memory is critical
+MOST_BELOW_CRITICAL = 0.85  # that an agent or a model gives: what is critical stands in every prompt
 
 
 class Priority(StrEnum):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from picomem.clock import Micros
+from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 
 Row = tuple[Any, ...]
@@ -154,3 +155,34 @@ class Connector(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class PermittedConnector:
+    """A database as far as a caller may read it and write to it: each transaction raises Forbidden otherwise."""
+
+    def __init__(self, connector: Connector, caller: Caller, what: str, *, read: str, write: str) -> None:
+        """`read` and `write` are the permissions that `what` needs."""
+        self._connector, self._caller, self._what = connector, caller, what
+        self._read, self._write = read, write
+        self.name, self.read_only = connector.name, connector.read_only
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """See `Connector.maintenance`."""
+        return self._connector.maintenance
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """See `Connector.read`."""
+        self._caller.require(self._read, self._what)
+        return self._connector.read()
+
+    def write(
+        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+    ) -> AbstractContextManager[Transaction]:
+        """See `Connector.write`."""
+        self._caller.require(self._write, self._what)
+        return self._connector.write(scope, wait_seconds=wait_seconds)
+
+    def close(self) -> None:
+        """See `Connector.close`."""
+        self._connector.close()
