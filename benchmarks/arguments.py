@@ -27,6 +27,7 @@ def make_parser() -> Parser:
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
     _add_inject(benchmarks, late)
+    _add_hooks(benchmarks, late)
     _add_page(benchmarks, late)
     _add_scale(benchmarks, late)
     return parser
@@ -159,6 +160,17 @@ def _add_inject(benchmarks: Any, late: Parser) -> None:
     )
     inject.add_argument("--markdown", action="store_true", help="tables for a document")
     inject.add_argument("--picture", metavar="FILE", help="draw the curve of useful and useless")
+
+
+def _add_hooks(benchmarks: Any, late: Parser) -> None:
+    hooks = benchmarks.add_parser(
+        "hooks",
+        help="of the hook on a busy machine: the answers that are lost, and the time of the others",
+        epilog="Example:\n  python -m benchmarks hooks --busy 4 --runs 200",
+        parents=[late],
+    )
+    hooks.add_argument("--busy", type=int, default=4, metavar="N", help="processes that compute (default 4)")
+    hooks.add_argument("--runs", type=int, default=200, metavar="N", help="of the hook at each event (default 200)")
 
 
 def _add_page(benchmarks: Any, late: Parser) -> None:

@@ -126,6 +126,15 @@ def _inject(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, injection.render(report, as_markdown=chosen.markdown)
 
 
+def _hooks(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import hook_load
+
+    if chosen.runs < 1 or chosen.busy < 0:
+        raise InvalidInput("--runs must be at least 1, and --busy at least 0.")
+    report = hook_load.run(chosen.busy, chosen.runs, show_progress)
+    return report, hook_load.render(report)
+
+
 def _page(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import page_speed
 
@@ -157,6 +166,7 @@ _MEASURING = {
     "postings": _postings,
     "serve": _serve,
     "inject": _inject,
+    "hooks": _hooks,
     "page": _page,
     "scale": _scale,
 }

@@ -120,7 +120,7 @@ def test_a_process_that_hangs_does_not_hold_a_host_up(stored: Host) -> None:
     with _mcp(stored) as process:
         process.send_signal(signal.SIGSTOP)
         for _ in range(amount(3, 100)):
-            hook = stored.start()
+            hook = stored.start("--wait", "1")
             out, err = hook.communicate(json.dumps(_begun()).encode(), timeout=HOSTS_PATIENCE)
             assert (hook.returncode, err) == (0, b"")
             assert isinstance(json.loads(out), dict)

@@ -78,7 +78,7 @@ def test_beside_a_locked_store_a_hook_ends_in_time(host: Host) -> None:
     _store(host)
     with _held(host.store, "PRAGMA locking_mode=EXCLUSIVE"):
         for number in range(CASES):
-            _is_harmless(host.start(), _event(number, host.home))
+            _is_harmless(host.start("--wait", "0.8"), _event(number, host.home))
 
 
 def test_a_damaged_store_is_left_as_it_is(host: Host) -> None:
@@ -118,7 +118,7 @@ def test_a_store_that_was_cut_to_nothing_is_left_and_named_in_the_log(host: Host
 def test_a_host_that_never_ends_its_input_gets_its_answer(host: Host) -> None:
     _store(host)
     for number in range(CASES):
-        process = host.start()
+        process = host.start("--wait", "0.8")
         assert process.stdin is not None
         process.stdin.write(_event(number, host.home)[: number % 50])
         process.stdin.flush()
@@ -222,7 +222,7 @@ def test_status_names_what_went_wrong_and_the_log(host: Host) -> None:
         [sys.executable, "-m", "picomem", "status"], env=host.env, capture_output=True, text=True, check=False
     )
 
-    assert "The host's input is not JSON." in shown.stdout + shown.stderr
+    assert "The host's input is not an event: no JSON object." in shown.stdout + shown.stderr
     assert str(host.log) in shown.stdout + shown.stderr
 
 
@@ -256,3 +256,72 @@ def test_hooks_of_many_sessions_do_not_hinder_each_other(host: Host) -> None:
 
     assert monotonic() - started < 60
     assert host.problems() == []
+
+
+QUESTION = {"hook_event_name": "UserPromptSubmit", "cwd": "/work/billing", "prompt": "which database does billing use?"}
+BEGUN = {"hook_event_name": "SessionStart", "cwd": "/work/billing", "source": "startup"}
+
+
+@pytest.mark.parametrize("event", [BEGUN, QUESTION], ids=["SessionStart", "UserPromptSubmit"])
+def test_a_host_that_leaves_its_input_open_is_answered_as_soon_as_the_event_is_whole(
+    host: Host, event: dict[str, str]
+) -> None:
+    _store(host)
+    process = host.start("--wait", "60")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for piece in (json.dumps(event).encode()[:20], json.dumps(event).encode()[20:]):
+        process.stdin.write(piece)
+        process.stdin.flush()
+
+    assert b"PostgreSQL 16" in process.stdout.read()  # with the input open
+    assert process.wait(HOSTS_PATIENCE) == 0
+    process.stdin.close()
+    assert host.problems() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        (b"billing use?", b"billing use\xff?"),
+        (b"billing use?", b"billing\0use?"),
+        (b"billing use?", b"billing use?\n"),
+        (b"}", b"}\0"),
+        (b"}", b"}\n\xff\xfe"),
+        (b"{", b"\xef\xbb\xbf{"),
+        (b"{", b" \0\n{"),
+    ],
+)
+def test_a_character_that_is_none_costs_itself_and_not_the_answer(host: Host, said: bytes, given: bytes) -> None:
+    _store(host)
+
+    assert "PostgreSQL 16" in host.hook(json.dumps(QUESTION).encode().replace(said, given)).context
+
+
+def test_each_event_has_the_time_that_its_host_leaves_it(host: Host) -> None:
+    _store(host)
+    seconds = []
+    with _held(host.store, "PRAGMA locking_mode=EXCLUSIVE"):
+        for event in (QUESTION, BEGUN):
+            started = monotonic()
+            _is_harmless(host.start(), json.dumps(event).encode())
+            seconds.append(monotonic() - started)
+
+    assert host.problems() == ["There was no answer in time."] * 2
+    assert seconds[0] >= 2.5
+    assert seconds[1] >= 4
+
+
+def test_what_a_host_does_not_wait_for_is_done_however_long_it_takes(host: Host) -> None:
+    _store(host)
+    transcript = host.home / "transcript.jsonl"
+    transcript.write_text('{"role": "user", "content": "the exporter runs at four in the morning"}\n')
+    event = {"hook_event_name": "Stop", "cwd": "/work/billing", "transcript_path": str(transcript)}
+    with _held(host.store, "PRAGMA journal_mode"):
+        _is_harmless(host.start("--wait", "1"), json.dumps(event).encode())
+
+    until = monotonic() + HOSTS_PATIENCE
+    with picomem.open(host.store) as memory:
+        while not memory.recall("when does the exporter run?", include_memories=False).hits:
+            assert monotonic() < until
+            sleep(0.02)

@@ -4,10 +4,11 @@
               └→ child, where there is none: asks memory, writes its answer into a pipe
                     └→ then it reads the transcript on, or notes what it injected; nobody waits for that
 
-The parent waits 0.8 s at most, and passes the answer on or says {}. A hook must never harm its host. Whatever happens
-to the child (no store, a locked or a damaged one, input that is no JSON, a crash, an expression that takes for ever),
-the parent prints what the host takes for nothing and exits with 0. What went wrong stands in hooks.log in the data
-directory. The child is a process of its own because nothing within a process ends a call into C that does not return.
+The parent waits 4 s at most when a session begins, and 2.5 s beside a prompt; then it passes the answer on or says {}.
+At other events the host gets {} at once. A hook must never harm its host. Whatever happens to the child (no store, a
+locked or a damaged one, input that is no JSON, a crash, an expression that takes for ever), the parent prints what the
+host takes for nothing and exits with 0. What went wrong stands in hooks.log in the data directory. The child is a
+process of its own because nothing within a process ends a call into C that does not return.
 
 A host starts this program at every prompt, so it imports as little as it can, and asks memory by words alone.
 """
@@ -16,7 +17,6 @@ from __future__ import annotations
 
 import gc
 import os
-import select
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,18 +24,20 @@ from pathlib import Path
 from time import monotonic
 
 from picomem.errors import NoStore, PicomemError
-from picomem.hooks.hook_socket import LARGEST_INPUT, ask
+from picomem.hooks.hook_input import read_event, read_piece
+from picomem.hooks.hook_socket import ask
 from picomem.paths import data_dir
 from picomem.text.own_prompts import COMMAND_MARKER
 
 TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from picomem.engine.engine import Engine
     from picomem.hooks.hook_events import HookEvent
 
-_WAIT_SECONDS = "0.8"  # for an answer; a host waits for this program
+# For an answer, by the events that have one: the host waits for this program, 5 s or more (hosts/host.py).
+_WAIT_SECONDS = {"SessionStart": 4.0, "UserPromptSubmit": 2.5}
 _LONGEST_WAIT = 600.0  # seconds
 _FINISH_SECONDS = 600  # for what is done after the host was answered
 _NOTHING = b"{}\n"
@@ -45,7 +47,8 @@ _HELP = f"""usage: {_USAGE}
 
 A program for Claude Code and Codex, which run it at the events of a session: `picomem install` sets that up.
 It reads an event as JSON from its standard input, and answers with what the host puts into the model's context,
-within {_WAIT_SECONDS} s or the seconds given; later than that the answer is nothing.
+within {_WAIT_SECONDS["SessionStart"]:g} s when a session begins, within {_WAIT_SECONDS["UserPromptSubmit"]:g} s
+beside a prompt, or within the seconds given; later than that the answer is nothing.
 
 example: echo '{{"hook_event_name": "SessionStart", "cwd": "/home/me/billing"}}' | picomem-hook
 """
@@ -64,14 +67,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     answered, problem = _NOTHING, ""
     if not os.environ.get(COMMAND_MARKER):  # an agent that consolidates for us is no session of anybody's
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
-        wait = options.pop("--wait", _WAIT_SECONDS)
-        if len(arguments) % 2 or not options.keys() <= _OPTIONS or not wait.replace(".", "", 1).isdecimal():
+        wait = options.pop("--wait", None)
+        is_number = wait is None or wait.replace(".", "", 1).isdecimal()
+        if len(arguments) % 2 or not options.keys() <= _OPTIONS or not is_number:
             problem = f"The hook is called as: {_USAGE}"
         elif not hasattr(os, "fork"):
             problem = "Hooks need a system that can fork a process, such as Linux or macOS."
         else:
             try:
-                answered, problem = _asked(options, started + min(float(wait), _LONGEST_WAIT))
+                answered, problem = _asked(options, started, None if wait is None else min(float(wait), _LONGEST_WAIT))
             except OSError as error:  # such as no further process
                 problem = f"The hook cannot do its work: {error.strerror}."
     with suppress(OSError):  # the host is gone
@@ -90,29 +94,45 @@ def _open_standard_streams() -> None:
     os.close(descriptor)
 
 
-def _asked(options: Mapping[str, str], until: float) -> tuple[bytes, str]:
+def _asked(options: Mapping[str, str], started: float, wait: float | None) -> tuple[bytes, str]:
     """The answer to the host's event, and what was wrong."""
-    given = _read(0, until, LARGEST_INPUT)
-    if given is None:
+    try:
+        given, event = read_event(0, started + (max(_WAIT_SECONDS.values()) if wait is None else wait))
+    except TimeoutError:
         return _NOTHING, "The host did not end its input in time."
+    except ValueError as error:
+        return _NOTHING, f"The host's input is not an event: {error}."
+    name = event.get("hook_event_name")
+    longest = _WAIT_SECONDS.get(name) if isinstance(name, str) else None
+    if longest is None:  # nobody waits for an answer
+        return _asked_of_child(options, event, None)
+    until = started + (longest if wait is None else wait)
+    answered = _asked_of_process(options, given, until)
+    return _asked_of_child(options, event, until) if answered is None else (answered, "")
+
+
+def _asked_of_process(options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
+    """What a process that runs anyway answers; None where none does."""
     try:
         # One that hangs takes half of the time, and leaves enough for a child.
-        answered = ask(data_dir(), options, given, (monotonic() + until) / 2)
+        return ask(data_dir(), options, given, (monotonic() + until) / 2)
     except PicomemError:  # no data directory, so nobody listens there
-        answered = None
-    return _asked_of_child(options, given, until) if answered is None else (answered, "")
+        return None
 
 
-def _asked_of_child(options: Mapping[str, str], given: bytes, until: float) -> tuple[bytes, str]:
-    """What a child answers in time, and what was wrong."""
+def _asked_of_child(options: Mapping[str, str], event: dict[str, Any], until: float | None) -> tuple[bytes, str]:
+    """What a child answers in time, and what was wrong. Without a time it works on when the host was answered."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.close(reader)
-        _work(options, given, writer)
+        _work(options, event, writer, is_awaited=until is not None)
     os.close(writer)
-    message = _read(reader, until)
-    if message is None:
+    message = b""
+    try:
+        while piece := read_piece(reader, until):
+            message += piece
+    except TimeoutError:
         import signal
 
         os.kill(child, signal.SIGKILL)
@@ -123,45 +143,36 @@ def _asked_of_child(options: Mapping[str, str], given: bytes, until: float) -> t
     return _NOTHING, "The process that asks memory ended without an answer."
 
 
-def _read(descriptor: int, until: float, most: int = 1 << 30) -> bytes | None:
-    """All that comes, or a little more than `most` bytes of it; None where it does not end in time."""
-    given = b""
-    while (left := until - monotonic()) > 0:
-        ready, _, _ = select.select([descriptor], [], [], left)
-        piece = os.read(descriptor, 1 << 16) if ready else b""
-        given += piece
-        if ready and (not piece or len(given) > most):
-            return given
-    return None
-
-
-def _work(options: Mapping[str, str], given: bytes, writer: int) -> NoReturn:
+def _work(options: Mapping[str, str], given: dict[str, Any], writer: int, *, is_awaited: bool) -> NoReturn:
     """The child: answer, then read on."""
     try:
-        _answer(options, given, writer)
+        if is_awaited:
+            _answer(options, given, writer)
+        else:
+            _leave_host()
+            _say(writer, _DONE + _NOTHING)
+            _read_on(options, given)
     except Exception as error:  # noqa: BLE001 - a fault of ours is noted, and must not reach the host's screen
         from picomem.engine.hook_log import described, note
 
+        problem = str(error) if isinstance(error, PicomemError) else described(error)
         try:
-            _say(writer, _PROBLEM + described(error).encode() + _END)
+            _say(writer, _PROBLEM + problem.encode("utf-8", "replace") + _END)
         except OSError:  # the answer was given before
-            note(described(error))
+            note(problem)
     finally:
         # Without what the interpreter does at its end: what the parent has buffered is not the child's to write.
         os._exit(0)
 
 
-def _answer(options: Mapping[str, str], given: bytes, writer: int) -> None:
+def _answer(options: Mapping[str, str], given: dict[str, Any], writer: int) -> None:
     from picomem.hooks.hook_events import encoded, event_of
 
-    try:
-        event = event_of(given)
-        context, injected = _context(event, options) if event.gets_context else ("", [])
-    except PicomemError as error:
-        _say(writer, _PROBLEM + str(error).encode("utf-8", "replace") + _END)
-        return
+    event = event_of(given)
+    context, injected = _context(event, options) if event.gets_context else ("", [])
     _say(writer, _DONE + encoded(event, context))
-    _finish(event, injected, options)
+    if injected:
+        _note_injected(event, injected, options)
 
 
 def _say(writer: int, message: bytes) -> None:
@@ -181,38 +192,37 @@ def _context(event: HookEvent, options: Mapping[str, str]) -> tuple[str, list[st
         return "", []  # nothing was remembered yet, which is no fault
 
 
-def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str]) -> None:
-    """What nobody waits for: note what was injected, or read the transcript on."""
+def _note_injected(event: HookEvent, injected: Sequence[str], options: Mapping[str, str]) -> None:
+    from picomem.engine.agent_support import note_injected
+
+    _leave_host()
+    with _opened(event, options, create=False) as engine:
+        note_injected(engine, event.session, injected)
+
+
+def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
+    """Read the transcript on, if the event is one for that. Raises PicomemError."""
     from picomem.engine.hook_log import note
-    from picomem.hooks.hook_events import Action
+    from picomem.hooks.hook_events import Action, event_of
     from picomem.paths import is_regular, status_of
 
-    if event.action is not Action.READ and not injected:
+    event = event_of(given)
+    if event.action is not Action.READ:
         return
     gc.enable()
-    _leave_host()
-    try:
-        is_reading = event.action is Action.READ
-        if is_reading and status_of(event.transcript) is None:
-            return  # a host that was told to keep no transcripts names one all the same
-        if is_reading and not is_regular(Path(event.transcript)):
-            note("The transcript that the host named is no file.")
-            return
-        with _opened_to_read_on(event, options) if is_reading else _opened(event, options, create=False) as engine:
-            if is_reading:
-                from picomem.engine.upkeep import keep_transcripts
+    if status_of(event.transcript) is None:
+        return  # a host that was told to keep no transcripts names one all the same
+    if not is_regular(Path(event.transcript)):
+        note("The transcript that the host named is no file.")
+        return
+    with _opened_to_read_on(event, options) as engine:
+        from picomem.engine.upkeep import keep_transcripts
 
-                problems = engine.ingest([Path(event.transcript)]).problems
-                kept = keep_transcripts(engine, only=[event.transcript])
-                engine.tidy(when_due=True)
-                for problem in problems + (kept.problems if kept else []):
-                    note(problem)
-            else:
-                from picomem.engine.agent_support import note_injected
-
-                note_injected(engine, event.session, injected)
-    except PicomemError as error:
-        note(str(error))
+        problems = engine.ingest([Path(event.transcript)]).problems
+        kept = keep_transcripts(engine, only=[event.transcript])
+        engine.tidy(when_due=True)
+        for problem in problems + (kept.problems if kept else []):
+            note(problem)
 
 
 def _leave_host() -> None:

@@ -13,10 +13,11 @@ are answered with nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from enum import Enum
+from typing import Any
 
-from picomem.errors import InvalidInput
-from picomem.hooks.hook_socket import LARGEST_INPUT
+from picomem.hooks.hook_input import LARGEST_INPUT
 from picomem.injection.context_block import asks_memory
 from picomem.light_dataclass import dataclass
 
@@ -61,16 +62,8 @@ class HookEvent:
         return self.action in (Action.INDEX, Action.RECALL)
 
 
-def event_of(given: bytes) -> HookEvent:
-    """The event that a host describes. Raises InvalidInput for anything but such a JSON object."""
-    if len(given) > LARGEST_INPUT:
-        raise InvalidInput(f"The host's input has more than {LARGEST_INPUT:,} bytes.")
-    try:
-        document = json.loads(given)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("The host's input is not JSON.") from error
-    if not isinstance(document, dict):
-        raise InvalidInput("The host's input is not a JSON object.")
+def event_of(document: Mapping[str, Any]) -> HookEvent:
+    """The event that a host describes."""
 
     def text(name: str, longest: int = _LONGEST_NAME) -> str:
         value = document.get(name)

@@ -25,9 +25,9 @@ from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
+from picomem.hooks.hook_input import LARGEST_INPUT, first_object
 from picomem.hooks.hook_socket import (
     ANSWERED,
-    LARGEST_INPUT,
     NOT_HERE,
     PREFIX,
     SUFFIX,
@@ -107,7 +107,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
             self.wfile.write(NOT_HERE)  # the hook meets the same, and notes it
 
     def _answer(self, memory: Runtime, user: str | None, given: bytes) -> None:
-        event = event_of(given)
+        event = event_of(first_object(given) or {})
         if not event.gets_context:
             self.wfile.write(NOT_HERE)
             return

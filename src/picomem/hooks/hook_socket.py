@@ -24,7 +24,6 @@ TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
     from socket import socket
 
-LARGEST_INPUT = 4 << 20  # bytes of an event
 PREFIX, SUFFIX = "hook-", ".sock"
 ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"

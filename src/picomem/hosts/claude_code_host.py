@@ -45,7 +45,7 @@ CLAUDE_CODE = Host(
     files=_files,
     server=typed_server,
     hooks=(
-        HookEntry("SessionStart"),
+        HookEntry("SessionStart", seconds=10),
         HookEntry("UserPromptSubmit"),
         HookEntry("PreCompact", is_async=True),
         HookEntry("PostCompact"),

@@ -71,7 +71,7 @@ CODEX = Host(
     files=_files,
     server=plain_server,
     hooks=(
-        HookEntry("SessionStart"),
+        HookEntry("SessionStart", seconds=10),
         HookEntry("UserPromptSubmit"),
         HookEntry("PreCompact"),
         HookEntry("PostCompact"),

@@ -31,7 +31,9 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class HookEntry:
-    """An event at which the host runs the hook, for at most so many seconds. The host does not wait if `is_async`."""
+    """An event at which the host runs the hook, for at most so many seconds. The host does not wait if `is_async`.
+
+    The hook itself ends sooner (hooks/hook.py); the rest is for starting it on a busy machine."""
 
     event: str
     is_async: bool = False
