@@ -69,7 +69,8 @@ def test_codex_hooks_are_told_of_until_they_are_trusted_as_they_are(
     assert any(
         f"Codex skips 6 hooks of picomem in {hooks}" in finding and "/hooks" in finding for finding in findings()
     )
-    # Hashes that Codex 0.169.0 wrote for this command.
+    # Hashes that Codex 0.169.0 wrote for this command, with this time limit.
+    hooks.write_text(hooks.read_text().replace('"timeout": 10', '"timeout": 5'))
     trust(
         '[hooks.state."HOOKS:session_start:0:0"]\n'
         'trusted_hash = "sha256:4a3d973c6e0ad94fbeaf87f2172b21f5feb908fdc93ffcd19cc700b5221b952a"\n'
