@@ -224,15 +224,31 @@ def test_a_hit_that_only_vectors_find_can_win_and_words_alone_answer_without_the
     assert plain.recall("automobile").legs["memories by vector"] == "off"
 
 
-@pytest.mark.sqlite_file("changes rows in the file")
+@pytest.mark.sqlite_file("drops a table of the file")
 @pytest.mark.requirement("O12")
-def test_recall_answers_when_full_text_is_broken_and_says_so(open_engine, talk: Callable[..., Path]) -> None:
-    engine = open_engine(embedder=StaticEmbedder())
+@pytest.mark.parametrize("has_vectors", [True, False])
+@pytest.mark.parametrize("has_full_text", [True, False])
+def test_recall_answers_without_vectors_or_full_text_and_says_which_answered(
+    has_vectors: bool, has_full_text: bool, open_engine, talk: Callable[..., Path]
+) -> None:
+    engine = open_engine(embedder=StaticEmbedder()) if has_vectors else open_engine()
     engine.remember("The automobile is parked behind the house", key="car")
-    connection_of(engine).execute("DROP TABLE memory_words")
-    answer = engine.recall("automobile behind the house")
-    assert answer.legs["memories by words"].startswith("failed")
-    assert answer.hits[0].key == "car"
+    engine.remember("Bread is baked on Fridays", key="bread")
+    engine.ingest([talk([("2026-04-07T09:00:00Z", "user", "Shall the exporter run on the harbor cluster?")])])
+    if not has_full_text:
+        for source in ("memory", "episode"):
+            connection_of(engine).execute(f"DROP TABLE {source}_words")
+
+    for question, text in (
+        ("where did we put the automobile?", "The automobile is parked behind the house"),
+        ("what about the exporters?", "Shall the exporter run on the harbor cluster?"),
+    ):
+        answer = engine.recall(question)
+        source = answer.hits[0].source
+        leg = {"memory": "memories", "episode": "episodes"}[source]
+        assert answer.hits[0].text == text
+        assert ("by substring; full text failed" in answer.legs[f"{leg} by words"]) is not has_full_text
+        assert (answer.legs[f"{leg} by vector"] != "off") is has_vectors
 
 
 def test_an_answer_gives_its_account(told: Engine) -> None:

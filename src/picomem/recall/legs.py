@@ -14,7 +14,7 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
 from picomem.recall.confidence import IN_OTHER_WORDS, LOOKED, JudgedHit, confidence, read_signs, surrounding_terms
 from picomem.recall.filters import Wanted
-from picomem.recall.lexical_search import Corpus, WordMatches, match_words
+from picomem.recall.lexical_search import Corpus, WordMatches, match_substrings, match_words
 from picomem.recall.question import Question
 from picomem.recall.rank import Evidence, Fusion, Signals
 from picomem.recall.vector_search import Cosines, VectorSearch
@@ -68,13 +68,16 @@ class RecallState:
 
     def words(self, source: str, total: int) -> WordMatches:
         leg = _LEG_NAMES[source] + " by words"
+        where, failure = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights), ""
         try:
-            where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights)
-            matches = self._matched(where)
+            try:
+                matches = self._matched(where)
+            except StoreError as error:  # of full text, which the texts themselves stand in for
+                matches, failure = match_substrings(where, self.question), f"; full text failed: {error}"
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
-        self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
+        self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "") + failure
         for term, spellings in matches.spelled.items():
             self.spelled.setdefault(term, set()).update(spellings)
         return matches

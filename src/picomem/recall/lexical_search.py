@@ -11,6 +11,7 @@ meaning stand beside the synonyms.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -38,6 +39,9 @@ _MOST_SLIPS = 4
 _MOST_MISSPELT = 16  # unknown terms of a question for which near spellings are looked for
 _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
 _MOST_SUBSTRINGS = 50
+_MOST_SUBSTRING_TERMS = 8  # each is looked for in every text
+_SHORTEST = 3  # characters of a word that is looked for inside others
+_EDGES = re.compile(r"^\W+|\W+$")
 _COVERED = 0.5  # a document that holds so much of the question leaves no need for other words
 _LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
 _MOST_WORDS = 20  # of a question whose synonyms are looked up: a longer one holds words enough, and has hundreds
@@ -342,15 +346,34 @@ def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, 
     return [(candidate, count) for _, candidate, count in likely[:_MOST_SLIPS]]
 
 
+def match_substrings(where: Corpus, question: Question) -> WordMatches:
+    """Look for the question's terms in the texts themselves, where there is no full text."""
+    matches = WordMatches()
+    for term in [term for term in question.terms if len(term) >= _SHORTEST or is_cjk(term)][:_MOST_SUBSTRING_TERMS]:
+        word = question.words[term]
+        docs = _containing(where, term) or _containing(where, word)  # a stem need not begin the word
+        matches.idf[term] = where.rarity(len(docs))
+        matches.worth[term] = where.worth(term, word, len(docs))
+        if docs:
+            matches.substring = True
+            _add(matches, term, dict.fromkeys(docs, matches.idf[term]))
+    return matches
+
+
 def _add_substrings(where: Corpus, question: Question, matches: WordMatches) -> None:
     wanted = question.about.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
-    strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]
+    words = (_EDGES.sub("", word) for word in wanted.split()[:8])
+    strings += [word for word in words if len(word) >= _SHORTEST and word != wanted and not is_stop_word(word)]
     for string in strings:
-        docs = search.containing(where.tx, where.scope, where.source, string, _MOST_SUBSTRINGS)
+        docs = _containing(where, string)
         if docs:
             matches.substring = True
             matches.idf.setdefault(string, 1.0)
             matches.worth.setdefault(string, 1.0)
             _add(matches, string, dict.fromkeys(docs, 1.0))
             return
+
+
+def _containing(where: Corpus, string: str) -> list[int]:
+    return search.containing(where.tx, where.scope, where.source, string, _MOST_SUBSTRINGS)
