@@ -429,10 +429,10 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
     sections = [section for user in users for section in note_rows.stored_sections(tx, user)]
     result.checked["notes"] = len(sections)
     damaged = sum(not section.is_whole for section in sections)
-    held = search.of(tx).size("note")
+    held, words_problem = _words_state(tx, connector, "note")
     version = _terms_version(tx)
     damaged += sum(note_rows.count_damaged_files(tx, user) for user in users)
-    problem = connector.maintenance.words_integrity("note") or (
+    problem = words_problem or (
         f"{damaged} sections of notes do not match their hash"
         if damaged
         else f"the index of notes holds {held} sections, the table {len(sections)}"
@@ -452,11 +452,9 @@ def _check_words(
 ) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
-        held = search.of(tx).size(source)
+        held, problem = _words_state(tx, connector, source)
         rows = result.checked.get(table, 0)
-        problem = connector.maintenance.words_integrity(source) or (
-            f"the index of {table} holds {held} rows, the table {rows}" if held != rows else ""
-        )
+        problem = problem or (f"the index of {table} holds {held} rows, the table {rows}" if held != rows else "")
         if stale and not problem:
             problem = f"the index of {table} was made by another version of the analyser"
         if not problem and source not in result.reworded and not full_text.holds_the_words(tx, users, source):
@@ -468,6 +466,14 @@ def _check_words(
         result.add("full text", problem, repair)
     if repair and stale:
         meta.put(tx, "terms_version", VERSION)
+
+
+def _words_state(tx: Transaction, connector: Connector, source: str) -> tuple[int, str]:
+    """How many documents full text holds of a source, and what is wrong with it by its own check."""
+    try:
+        return search.of(tx).size(source), connector.maintenance.words_integrity(source)
+    except Corrupt:
+        return 0, f"the full-text index of the {source} rows is gone or cannot be read"
 
 
 def _count(result: Diagnosis, table: str) -> None:

@@ -45,7 +45,7 @@ _ROW_NAMES = {
 
 
 def rebuild_indexes(tx: RepairTransaction) -> None:
-    """Make the indexes of the tables anew from the rows, full text excepted, where the rows let it."""
+    """Make the indexes of the tables anew from the rows, where the rows let it; full text that is gone is empty."""
     repairs(tx).rebuild_indexes()
 
 

@@ -59,7 +59,8 @@ class Repairs(Statements, Protocol):
         ...
 
     def rebuild_indexes(self) -> bool:
-        """Make the indexes of the tables anew from the rows, full text excepted. False where the rows do not let it."""
+        """Make the indexes of the tables anew from the rows, and full text that is gone, empty. Triggers, views and
+        indexes that do not belong to the store are removed. False where the rows do not let it."""
         ...
 
 

@@ -38,6 +38,7 @@ from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
 from picomem.store.file_checks import last_check
 from picomem.store.hash_upkeep import select
+from picomem.store.known_schema import difference
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
@@ -53,8 +54,11 @@ if TYPE_CHECKING:
     from picomem.store.log_damage import LogIndex
 
 _CLOSING_SECONDS = 5
+_MOST_NAMED = 5  # differences of the schema in a warning
 _CACHE = 16_000  # KiB of pages that the writer keeps, and the reader of the first thread
 _FURTHER_CACHE = 2_000  # of each further reader: a server has twenty, and its many users ask for different pages
+# Nothing of a schema that somebody else wrote runs. Foreign keys need no triggers of the schema.
+_OFF = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_VIEW, apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA)
 _CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
@@ -87,6 +91,7 @@ class SqliteConnector:
         self._log_index: LogIndex | None = None  # as it was before the file was opened
         self._files: OpenedFiles | None = None
         self._identity: StoreIdentity | None = None
+        self._foreign = ""  # parts of the schema that are not picomem's, and would run at a write
         self._is_overwritten = False  # whether the file holds another store by now
         try:
             with translated(path):
@@ -146,6 +151,7 @@ class SqliteConnector:
             if self._has_lost_changes(self._reader()):
                 self._warn_of_damaged_log()
         if not new:
+            self._look_at_schema()
             self._warn_if_damage_was_found()
 
     def _read_despite_damaged_log(self) -> None:
@@ -190,6 +196,18 @@ class SqliteConnector:
             last = last_check(tx)
             if last is not None and last.is_damaged:
                 self.warn_of_damage()
+
+    def _look_at_schema(self) -> None:
+        """Name what differs from the schema that picomem makes, and write nothing where it would run."""
+        with self._snapshot() as connection:
+            differing = difference(connection)
+        self._foreign = ", ".join(differing.would_run())
+        if problems := differing.problems():
+            import logging
+
+            logging.getLogger("picomem").warning(
+                "In %s, %s; run `picomem doctor --repair`.", self.path, "; ".join(problems[:_MOST_NAMED])
+            )
 
     def _damaged_log_sentence(self) -> str:
         return (
@@ -260,6 +278,8 @@ class SqliteConnector:
         connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
         if self._is_log_damaged:
             _leave_log_alone(connection)
+        for setting in _OFF:
+            connection.config(setting, 0)
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
         connection.pragma("cache_size", -_CACHE)
@@ -299,7 +319,8 @@ class SqliteConnector:
                 yield connection
             finally:
                 if outermost and not connection.get_autocommit():
-                    connection.execute("COMMIT")
+                    with suppress(apsw.CorruptError):  # an error of full text comes again here; who read it knows it
+                        connection.execute("COMMIT")
 
     @contextmanager
     def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[SqliteTransaction]:
@@ -309,6 +330,11 @@ class SqliteConnector:
         could not be taken out again.
         """
         user = scope.user if isinstance(scope, Scope) else None
+        if self._foreign:
+            raise errors.StoreError(
+                f"Somebody else changed {self.path} ({self._foreign}), so nothing is written; put a copy in its place, "
+                "or let `picomem doctor --repair` remove what it can."
+            )
         with self._begun(user, wait_seconds) as writer:
             tx = SqliteTransaction(writer, self.path, user)
             self._refuse_other_terms(tx)
@@ -330,6 +356,7 @@ class SqliteConnector:
             yield SqliteRepair(writer, self.path)
         with self._lock, translated(self.path):
             self._note_identity()  # a repair may have given the store another key
+            self._look_at_schema()
 
     def _give_up_lost_changes(self) -> None:
         from picomem.store import damaged_log_copies

@@ -12,6 +12,7 @@ from picomem.store import doc_numbers
 from picomem.store.connector import RepairTransaction, Row, Transaction
 from picomem.store.fts5 import Fts5Search, varints
 from picomem.store.hash_upkeep import hashed_write, restore, select, write
+from picomem.store.known_schema import mend
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite_errors import translation
 from picomem.store.tolerant_text import rows_of, undecoded_rows
@@ -131,6 +132,7 @@ class SqliteRepair(SqliteTransaction, RepairTransaction):
 
     def rebuild_indexes(self) -> bool:
         try:
+            mend(self._connection)
             self._connection.execute("REINDEX")
         except (apsw.CorruptError, apsw.ConstraintError):
             return False

@@ -47,6 +47,10 @@ SELECT block FROM episode_words_data WHERE id = 1
 -- What the file says of itself, in which words of people may stand by chance.
 SELECT name, sql FROM sqlite_schema
 
+-- name: schema_parts
+-- SQLite's own tables, such as that of ANALYZE, are part of no schema.
+SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\'
+
 -- everyone: highest_doc_of_all
 SELECT max(last_doc) FROM doc_ranges
 
