@@ -14,6 +14,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem import app
 from picomem.engine.authorization import has_tokens, make_token
@@ -427,12 +428,23 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
 
 
 @pytest.mark.requirement("X2")
-def test_rows_that_contradict_each_other_are_damage_and_no_error_of_the_program(filled):
-    with pytest.raises(LookupError), filled._context.connector.read():
-        raise LookupError  # the store is whole, so the program is wrong
-    _sql(filled, "UPDATE memories SET tokens = tokens + 1")
-    with pytest.raises(Corrupt, match="repair"), filled._context.connector.read():
-        raise LookupError
+@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError])
+def test_an_error_of_the_program_is_not_taken_for_damage_and_reads_nothing_of_the_store(error, filled):
+    _sql(filled, "UPDATE memories SET tokens = tokens + 1")  # damage that nobody has read
+    statements: list[str] = []
+
+    def trace(connection: apsw.Connection) -> None:
+        connection.exec_trace = lambda _cursor, statement, _values: statements.append(statement) or True
+
+    trace(connection_of(filled))
+    apsw.connection_hooks.append(trace)  # a check would open a connection of its own
+    try:
+        with pytest.raises(error), filled._context.connector.write(filled.scope):
+            statements.clear()
+            raise error
+    finally:
+        apsw.connection_hooks.remove(trace)
+    assert statements == ["ROLLBACK"]
 
 
 @pytest.mark.parametrize(

@@ -90,11 +90,10 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
         raise InvalidInput(f"Change {change.id} {against}.")
     history = _version_history(tx, scope, change.memory_id, undoes)
     _check_in_force(tx, scope, history, change)
-    versions = memories.versions(tx, scope, change.memory_id)
     now, then = history.believed_now(), history.believed_before(change.id)
     closing, opening = differing(now, then), differing(then, now)
     _check_key_is_free(tx, opening)
-    latest = versions[-1].version
+    key, latest = memories.key_of(tx, scope, change.memory_id), memories.last_version(tx, scope, change.memory_id)
     undoing = writer.record(
         tx,
         scope,
@@ -106,8 +105,8 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
         undoes=change.id,
     )
     believe(tx, writer, closing, opening, latest, undoing.id)
-    believed = [version for version in memories.versions(tx, scope, change.memory_id) if version.known_to is None]
-    return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
+    believed = memories.believed_versions(tx, scope, change.memory_id)
+    return Undone(change, undoing, key, believed[-1] if believed else None)
 
 
 def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:

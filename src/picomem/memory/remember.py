@@ -228,10 +228,10 @@ class Writer:
     ) -> Memory:
         """Open the version that holds from `since` on, or to `until`, with some fields different from `old`; see the
         head."""
-        versions = memories.versions(tx, old.scope, old.id)
-        replaced = [version for version in versions if version.known_to is None and _overlaps(version, since, until)]
+        believed = memories.believed_versions(tx, old.scope, old.id)
+        replaced = [version for version in believed if _overlaps(version, since, until)]
         kept = [part for version in replaced for part in _outside(version, since, until)]
-        latest = versions[-1].version
+        latest = memories.last_version(tx, old.scope, old.id)
         opened = latest + len(kept) + 1
         change = self.record(
             tx,
@@ -263,7 +263,7 @@ class Writer:
 
     def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
-        believed = [version for version in memories.versions(tx, scope, memory_id) if version.known_to is None]
+        believed = memories.believed_versions(tx, scope, memory_id)
         if not believed:
             raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
         said = reason or "asked to"
@@ -361,10 +361,9 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     """The version of a memory that is believed to hold at a time; where none does, its open-ended one."""
-    believed = [version for version in memories.versions(tx, memory.scope, memory.id) if not version.archived]
     holding = [
         version
-        for version in believed
+        for version in memories.believed_versions(tx, memory.scope, memory.id)
         if version.valid_from <= at and (version.valid_to is None or version.valid_to > at)
     ]
     return holding[0] if holding else memory

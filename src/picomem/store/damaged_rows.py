@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import LOCAL_USER, LONGEST
@@ -88,6 +89,15 @@ def _owner(name: str, text: str) -> str:
     """A part of a scope, which must be one plain line."""
     line = "".join(letter for letter in plain(text) if letter.isprintable())[:LONGEST]
     return line if line.strip() or name != "user_id" else LOCAL_USER
+
+
+def of_types(row: Iterable[object], types: Iterable[type]) -> Row:
+    """The values of an index, which has no hash: a value of another type than the column's, which only damage makes, is
+    replaced by the empty one of that type."""
+    return tuple(
+        value if isinstance(value, type_) or (type_ is float and isinstance(value, int)) else type_()
+        for value, type_ in zip(row, types, strict=True)
+    )
 
 
 def decoded(row: Row) -> Row:

@@ -14,7 +14,7 @@ from picomem.records.memory import Memory, Parent, contradicted_ids
 from picomem.records.scope import Scope
 from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
-from picomem.store.damaged_rows import readable
+from picomem.store.damaged_rows import legible, of_types, readable
 from picomem.store.reading_order import check_rises
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
@@ -259,6 +259,23 @@ def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     return _read(_versions(tx, scope, memory_id))
 
 
+def believed_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
+    """The versions of a memory that no change has closed, in order."""
+    return _read(sql(tx).all("believed_versions", user=scope.user, id=memory_id))
+
+
+def last_version(tx: Transaction, scope: Scope, memory_id: str) -> int:
+    """The number of a memory's newest version. Raises Corrupt where the table has no version of it."""
+    row = sql(tx).one("last_version", user=scope.user, id=memory_id)
+    if row is None or row[0] is None:
+        raise Corrupt(
+            f"Memory {memory_id} is missing from its table or from an index: the file was damaged. Run `picomem doctor "
+            "--repair`.",
+            id=memory_id,
+        )
+    return int(row[0])
+
+
 def ids_after(tx: Transaction, scope: Scope, after: str, limit: int) -> list[str]:
     """The ids of the user's memories behind the id `after`, in order. Raises Corrupt where they are out of order."""
     ids = [str(row[0]) for row in sql(tx).all("memory_ids_after", user=scope.user, after=after, limit=limit)]
@@ -397,7 +414,7 @@ def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Doubtful]:
 
 
 def _doubtful(row: Row) -> Doubtful:
-    id_, version, valid_from, known_from, related, is_entry = row
+    id_, version, valid_from, known_from, related, is_entry = of_types(row, (str, int, int, int, str, int))
     return Doubtful(id_, version, valid_from, known_from, contradicted_ids(_names(related)), bool(is_entry))
 
 
@@ -408,9 +425,10 @@ def _of_ids(tx: Transaction, statement: str, scope: Scope, now: Micros, ids: Col
 def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
     """Return the current memories that are candidates, or that came from tools, the web or others."""
     rows = sql(tx).all("undecided_memories", **_reader(scope, now))
+    typed = (of_types(row, (str, int, str, str)) for row in rows)
     return [
-        Undecided(str(id_), int(known_from), source == Source.CAPTURED.value, str(change_id))
-        for id_, known_from, source, change_id in rows
+        Undecided(id_, known_from, source == Source.CAPTURED.value, change_id)
+        for id_, known_from, source, change_id in typed
     ]
 
 
@@ -467,7 +485,7 @@ def best_entries(
     `but`. The index alone is read."""
     without = json.dumps(sorted(but))
     places = [
-        EntryPlace(*row)
+        _entry_place(row)
         for kind in section.kinds
         for row in sql(tx).all(
             "best_entries",
@@ -482,13 +500,17 @@ def best_entries(
     return sorted(places)[:limit]
 
 
+def _entry_place(row: Iterable[object]) -> EntryPlace:
+    return EntryPlace(*of_types(row, (int, float, int, int, str, str, int, int)))
+
+
 def entries_by_id(
     tx: Transaction, scope: Scope, now: Micros, sections: Sequence[EntryLimit], ids: Collection[str]
 ) -> list[list[EntryPlace]]:
     """Return the places of those of the memories that may stand in the index page, for each section, in order."""
-    rows = _of_ids(tx, "entries_by_id", scope, now, ids)
+    rows = [(*of_types(row[:2], (str, float)), *row[2:]) for row in _of_ids(tx, "entries_by_id", scope, now, ids)]
     return [
-        sorted(EntryPlace(*place) for kind, importance, *place in rows if section.takes(kind, importance))
+        sorted(_entry_place(place) for kind, importance, *place in rows if section.takes(kind, importance))
         for section in sections
     ]
 
@@ -850,7 +872,7 @@ def _names(stored: str) -> tuple[str, ...]:
 
 
 def _list_place(row: Row) -> ListPlace:
-    values = row_hash.by_name("memories", row)
+    values = row_hash.by_name("memories", legible("memories", row))
     return ListPlace(
         bool(values["pinned"]),
         values["importance"],

@@ -37,17 +37,14 @@ from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
 from picomem.store.file_checks import last_check
-from picomem.store.hash_upkeep import select
 from picomem.store.known_schema import difference
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
-from picomem.store.row_hash import COLUMNS, is_whole
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
 from picomem.store.sqlite_migrations import check_version, migrate, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
 from picomem.store.store_identity import StoreIdentity
-from picomem.store.tolerant_text import rows_of
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 if TYPE_CHECKING:
@@ -59,7 +56,6 @@ _CACHE = 16_000  # KiB of pages that the writer keeps, and the reader of the fir
 _FURTHER_CACHE = 2_000  # of each further reader: a server has twenty, and its many users ask for different pages
 # Nothing of a schema that somebody else wrote runs. Foreign keys need no triggers of the schema.
 _OFF = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_VIEW, apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA)
-_CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
 class _DamagedLogError(Exception):
@@ -306,7 +302,7 @@ class SqliteConnector:
     @contextmanager
     def _snapshot(self) -> Iterator[apsw.Connection]:
         self._refuse_closed()
-        with translated(self.path), self._blaming_damage():
+        with translated(self.path), self._refusing_invalid_unicode():
             if self._depth and self._owns_lock():
                 yield self._writer  # type: ignore[misc]
                 return
@@ -396,7 +392,7 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
             )
-        with self._locked(wait_seconds), translated(self.path), self._blaming_damage():
+        with self._locked(wait_seconds), translated(self.path), self._refusing_invalid_unicode():
             if self._depth:
                 if self._user not in (None, user):
                     raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
@@ -443,41 +439,20 @@ class SqliteConnector:
             writer.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
 
     @contextmanager
-    def _blaming_damage(self) -> Iterator[None]:
-        """Turn what a damaged file leads to, where rows contradict each other, into Corrupt.
-
-        A row that is lost between two statements ends in an error of Python's own somewhere above. Whether damage is
-        the cause is looked up only then; if the file is whole the error is a mistake in the program, and goes on.
-        """
+    def _refusing_invalid_unicode(self) -> Iterator[None]:
+        """Raise InvalidInput for a caller's text that no database can hold, since no stored one is invalid Unicode."""
         try:
             yield
-        except UnicodeEncodeError as error:  # a caller's: no text that was read holds half a surrogate pair
+        except UnicodeEncodeError as error:
             raise errors.InvalidInput(
                 "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
             ) from error
-        except _CONTRADICTIONS as error:
-            if not self._is_damaged():
-                raise
-            raise errors.Corrupt(
-                f"{self.path} is damaged and contradicts itself, so nothing was written; run `picomem doctor --repair`."
-            ) from error
-
-    def _is_damaged(self) -> bool:
-        try:
-            with closing(self.open_reader()) as connection:
-                return _fails_own_check(connection) or any(
-                    not is_whole(table, row)
-                    for table in COLUMNS
-                    for row in rows_of(connection, select(table, "TRUE"), {})
-                )
-        except (apsw.Error, errors.StoreError):
-            return True
 
     def fails_own_check(self) -> bool:
         """Return whether SQLite finds that the file contradicts itself: indexes and full text count as part of it."""
         with translated(self.path), closing(self.open_reader()) as connection:
             try:
-                return _fails_own_check(connection)
+                return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]
             except apsw.CorruptError:  # the pages do not even hang together
                 return True
 
@@ -655,10 +630,6 @@ class SqliteConnector:
         with suppress(OSError):  # nothing more can be done for it
             Path(f"{self.path}-wal").rename(damaged_log_copies.settled_name(self.path))
             Path(f"{self.path}-shm").unlink(missing_ok=True)
-
-
-def _fails_own_check(connection: apsw.Connection) -> bool:
-    return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]
 
 
 def _leave_log_alone(connection: apsw.Connection) -> None:

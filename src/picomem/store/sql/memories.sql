@@ -47,6 +47,14 @@ SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND id = :id
 ORDER BY version
 
+-- name: believed_versions
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND id = :id AND known_to IS NULL
+ORDER BY version
+
+-- name: last_version
+SELECT max(version) FROM memories WHERE user_id = :user AND id = :id
+
 -- name: memory_ids_like
 SELECT DISTINCT id FROM memories
 WHERE user_id = :user AND id >= :from AND id < :to
