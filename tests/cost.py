@@ -7,6 +7,7 @@ much more as it needs for the work.
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Callable
 
@@ -35,3 +36,20 @@ def _spent(action: Callable[[], object]) -> float:
     start = time.process_time()
     action()
     return time.process_time() - start
+
+
+def python_calls(action: Callable[[], object]) -> int:
+    """How many functions of Python an action calls in this thread, the same on every machine."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return count

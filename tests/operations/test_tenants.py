@@ -24,7 +24,7 @@ from tests.hostile import LONG, TEXTS, TIMES
 from picomem import open as open_memory
 from picomem.cli.run import json_document
 from picomem.cli.text.presented import text_of
-from picomem.engine.agent_support import asked, stated_lately, window_of
+from picomem.engine.agent_support import asked, statements, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static_embedder import StaticEmbedder
@@ -124,7 +124,7 @@ class _Tenant:
             "write file": lambda: files.write(value(), self.text(), expected=None),
             "list files": lambda: files.paths(value()),
             "delete file": lambda: files.delete(value(), expected=value()),
-            "stated lately": lambda: stated_lately(memory),
+            "stated lately": lambda: statements(memory).hold(self.text()),
             "another's scope": lambda: memory.recall(value(), scope=Scope(value())),
             "another's index": lambda: memory.index(scope=Scope(self.user, value(), value(), value())),
         }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from picomem.memory.agent_store import OriginOf
     from picomem.memory.injection_log import Handout
     from picomem.memory.remember import Remembered
+    from picomem.policy.user_statements import Grounds
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
 
@@ -104,9 +105,9 @@ def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
         injection_log.keep(tx, engine.scope, session, tuple(ids), engine.now())
 
 
-def stated_lately(engine: Engine) -> list[str]:
-    """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
-    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.returned_texts().users_own())))
+def statements(engine: Engine) -> Grounds:
+    """The user's statements in their turns of the last day, and in those that were recalled."""
+    return engine._context.statements()
 
 
 def in_group(engine: Engine) -> Engine:

@@ -6,12 +6,12 @@ transcripts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Micros, check_time, parse_iso
 from picomem.engine.shared_resources import Resources
-from picomem.errors import DiskFull, InvalidInput, StoreError
+from picomem.errors import DiskFull, InvalidInput
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, future, importance_of
 from picomem.records.caller import READ_SESSIONS, WRITE_SESSIONS, Caller
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from picomem.memory.vectors import Vectors
     from picomem.notes.note_search import Notes
     from picomem.policy.redact import Redactor
+    from picomem.policy.user_statements import Grounds
     from picomem.sessions.log import Sessions
     from picomem.store.episodes import TimelinePlace
 
 _Result = TypeVar("_Result")
-_LATELY = 500  # episodes
 
 
 class CallerContext:
@@ -94,31 +94,29 @@ class CallerContext:
         """Why there is no embedder, though the settings want one."""
         return str(self.resources.no_embedder or "")
 
-    def writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
-        """`said` is what the person states for whom an agent writes."""
+    def writer(self, verb: str, actor: str = "", origin: Origin | None = None) -> Writer:
+        """The writer of a verb; of text of the user's own, which `origin` may say it is, nobody asks who stated it."""
+        from picomem.memory.decide import NOBODY
         from picomem.memory.remember import Writer
-        from picomem.policy.user_statements import Grounds
 
-        users_own = self.returned_texts().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
-        store = made_by.store_memory if made_by else None
+        persons = NOBODY if origin is Origin.USER else self.persons()
         return Writer(
             actor=actor or self.caller.signature,
             now=self.clock(),
             verb=verb,
-            store_vector=store,
+            store_vector=made_by.store_memory if made_by else None,
             recalled=self.returned_texts().texts(),
             returned_pieces=self.returned_texts().pieces(),
             sources=self.sources,
             said=self.said,
-            persons=Grounds(said),
-            stated=Grounds((*said, *users_own)),
+            persons=persons,
+            stated=persons.joined(self.returned_texts().users_own()) if self.caller.is_agent else persons,
         )
 
     def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
         """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
         from picomem.memory.agent_store import AgentStore, of_the_agent
-        from picomem.policy.user_statements import Grounds
 
         return AgentStore(
             connector=self.connector,
@@ -126,7 +124,7 @@ class CallerContext:
             writer=self.writer,
             cleaner=self.cleaner,
             clock=self.clock,
-            persons=lambda: Grounds(self.persons()),
+            persons=self.persons,
             is_agent=self.caller.is_agent,
             origin_of=origin_of or of_the_agent,
             settle=self.settle,
@@ -232,20 +230,25 @@ class CallerContext:
             page = timeline(tx, scope, since, until, limit, damaged, after)
         return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
 
-    def stated_lately(self) -> list[str]:
-        """The user's words in the transcripts of the last day, latest first."""
-        from picomem.memory.timeline import timeline
+    def persons(self) -> Grounds:
+        """The statements of the person for whom an agent acts: what they say now, or else their turns of the last
+        day."""
+        from picomem.policy.user_statements import Grounds
 
-        try:
-            clean = self.cleaner()
-            with self.connector.read() as tx:
-                hits, _ = timeline(tx, Scope(self.scope.user), self.clock() - DAY, None, _LATELY, [])
-        except StoreError:
-            return []
-        return [clean.shown_text(hit.text) for hit in hits if hit.role == "user" and hit.origin is Origin.USER]
-
-    def persons(self) -> list[str]:
-        """The words of the person for whom an agent acts; empty if the person acts themselves."""
         if self.said or not self.caller.is_agent:
-            return [self.said] if self.said else []
-        return self.stated_lately()
+            return Grounds([self.said])
+        return Grounds(find=self._find_turns)
+
+    def statements(self) -> Grounds:
+        """The user's statements in their turns of the last day, and in those that were recalled."""
+        from picomem.policy.user_statements import Grounds
+
+        return Grounds(self.returned_texts().users_own(), self._find_turns)
+
+    def _find_turns(self, words: frozenset[str], share: float) -> list[str]:
+        """The user's turns of the last day that hold a share of some words."""
+        from picomem.store.recent_turns import with_words
+
+        with self.connector.read() as tx:
+            turns = with_words(tx, Scope(self.scope.user), self.clock() - DAY, words, share)
+        return [turn.summary or turn.preview for turn in turns]

@@ -467,9 +467,8 @@ class Engine:
             expires_at=self._context.expiry(expires),
             valid_from=self._context.time(since),
         )
-        persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
-            result = self._context.writer("remember", said=persons).remember(tx, offer)
+            result = self._context.writer("remember", origin=source).remember(tx, offer)
         self._context.settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
@@ -527,12 +526,11 @@ class Engine:
             fields["expires_at"] = self._context.expiry(expires)
         source = self._context.origin(origin)
         at = self._context.time(since)
-        persons = [] if source is Origin.USER else self._context.persons()
         with self._context.connector.write(self.scope) as tx:
             memory = resolve(tx, self._context.owner(scope), name)
             if version is not None and memory.version != version:
                 raise Conflict(f"“{memory.key}” changed meanwhile; look at what it says now, and revise that.")
-            writer = self._context.writer("revise", said=persons)
+            writer = self._context.writer("revise", origin=source)
             made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
         self._context.settle()
         return made
@@ -544,12 +542,10 @@ class Engine:
         from picomem.memory.decide import not_forgotten
         from picomem.memory.name_lookup import resolve
 
-        persons = self._context.persons()
-
         def archive() -> Change:
             with self._context.connector.write(self.scope) as tx:
                 memory = resolve(tx, self._context.owner(scope), name)
-                writer = self._context.writer("forget", said=persons)
+                writer = self._context.writer("forget")
                 asked = writer.persons.ask_to_forget(memory.key, memory.content)
                 if self.caller.is_agent and memory.is_a_persons and not asked:
                     raise Refused(not_forgotten(memory))

@@ -7,11 +7,10 @@ from threading import Lock
 from typing import Any
 
 from picomem.consolidation.proposal_checks import SpokenTexts
-from picomem.engine.agent_support import keep_quotes, quotes_in_context, stated_lately
+from picomem.engine.agent_support import keep_quotes, quotes_in_context, statements
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import vouched
-from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms
@@ -53,7 +52,7 @@ class UntrustedQuotes:
             texts = list(self._texts)
         others = [(origin, frozenset(terms(text))) for origin, text in texts]
         others += quotes_in_context(engine, " ".join(texts_in(arguments)))
-        return SpokenTexts((Grounds(stated_lately(engine)),), tuple(others)) if others else None
+        return SpokenTexts((statements(engine),), tuple(others)) if others else None
 
     def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
         """Return the request with the origin of its text, and a remark about that origin for the client."""

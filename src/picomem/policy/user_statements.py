@@ -18,7 +18,7 @@ The same sentences show what a person wants forgotten: they order it, or say tha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from picomem.policy.forget_requests import CONDITION, is_called_over, is_taken_back, orders_forgetting
@@ -142,16 +142,33 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(terms(re.sub(_NEUTRAL_CJK, " ", text))) - NEUTRAL
 
 
-class Grounds:
-    """The statements in messages of one or several persons."""
+Find = Callable[[frozenset[str], float], Iterable[str]]
 
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._texts = tuple(text for text in texts if text.strip())
+
+def find_nothing(_words: frozenset[str], _share: float) -> Iterable[str]:
+    """Find no message."""
+    return ()
+
+
+class Grounds:
+    """The statements in messages of one or several persons.
+
+    The messages are `texts`, and those that `find` returns as holding a share (0–1) of some words.
+    """
+
+    def __init__(self, texts: Iterable[str] = (), find: Find = find_nothing) -> None:
+        self._messages = {text: _Message(text) for text in texts if text.strip()}
+        self._find = find
+        self._others: dict[tuple[frozenset[str], float], list[_Message]] = {}
+
+    def joined(self, texts: Iterable[str]) -> Grounds:
+        """These statements and those in more texts."""
+        return Grounds((*self._messages, *texts), self._find)
 
     @cached_property
     def terms(self) -> frozenset[str]:
         """Every word that was said, questions included."""
-        return frozenset(term for text in self._texts for term in terms(own_words(text[:_LONGEST])))
+        return frozenset(term for text in self._messages for term in terms(own_words(text[:_LONGEST])))
 
     def hold(self, statement: str, known: str = "", *, whole: bool = False) -> bool:
         """Return whether it was stated, with `whole` word for word. With `known`, which it is to replace, whether what
@@ -166,9 +183,11 @@ class Grounds:
             return not known
         core = (news - _FRAME) or news
         clauses = _clauses(undated)
-        for passage in self._passages:
+        messages = self._with_words(*((news, _SHARE_CJK) if is_cjk(undated) else (core, 1.0)))
+        messages = [message for message in messages if _has(message.terms, core, undated, whole=whole, all_words=news)]
+        for passage in _passages_of(messages):
             if (
-                passage.has(core, undated, whole=whole, all_words=news)
+                _has(passage.terms, core, undated, whole=whole, all_words=news)
                 and passage.has_days(days, needed=not news)
                 and (passage.conditional <= bool(re.search(CONDITION, statement)))
                 and all(passage.agrees(clause.terms & core, clause.denies) for clause in clauses)
@@ -179,44 +198,73 @@ class Grounds:
             ):
                 return True
         denies = _denies(statement)
-        return not known and not denies and any(words <= granted for granted in self._taken_for_granted)
+        granted = (things for message in messages for things in message.taken_for_granted)
+        return not known and not denies and any(words <= things for things in granted)
 
     def ask_to_forget(self, key: str, content: str) -> bool:
         """Return whether a memory is asked to be forgotten or called wrong."""
-        return any(passage.wants_forgotten(key, content) for passage in self._passages)
+        return any(passage.wants_forgotten(key, content) for passage in self._about(key, content))
 
     def speak_of(self, key: str, content: str) -> bool:
-        """Return whether one of the messages speaks of a memory."""
-        return any(_is_about(frozenset(terms(own_words(text[:_LONGEST]))), key, content) for text in self._texts)
+        """Return whether one of the messages at hand speaks of a memory."""
+        return any(_is_about(frozenset(terms(own_words(text[:_LONGEST]))), key, content) for text in self._messages)
+
+    def _with_words(self, words: frozenset[str], share: float) -> list[_Message]:
+        """The messages at hand, and those that may be found by the words."""
+        return [*self._messages.values(), *self._other_messages(words, share)]
+
+    def _other_messages(self, words: frozenset[str], share: float) -> list[_Message]:
+        """The messages that are found by the words; each is looked for and taken apart once."""
+        if (words, share) not in self._others:
+            texts = self._find(words, share)
+            self._others[words, share] = [_Message(text) for text in texts if text not in self._messages]
+        return self._others[words, share]
+
+    def _about(self, key: str, content: str) -> Iterator[_Passage]:
+        name, words = _subject(key, content)
+        messages = [*self._with_words(name, 1.0), *self._other_messages(words, _MENTIONED)]
+        return _passages_of(message for message in messages if _is_about(message.terms, key, content))
+
+
+class _Message:
+    """A message, taken apart only as far as it is asked for: most share no word with what is looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
 
     @cached_property
-    def _passages(self) -> list[_Passage]:
-        passages: list[_Passage] = []
-        for text in self._texts:
-            parts = _sentences(text)
-            sentences = [
-                _StatedSentence(part, before, after)
-                for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False)
-                if not _is_question(part)
-            ]
-            sentences = [sentence for sentence in sentences if not sentence.is_reported]
-            passages += [
-                _Passage(sentences[at : at + span])
-                for span in range(1, _SPAN + 1)
-                for at in range(max(1, len(sentences) - span + 1))
-                if sentences
-            ]
-        return passages
+    def terms(self) -> frozenset[str]:
+        return frozenset(terms(self._text[:_LONGEST]))
 
     @cached_property
-    def _taken_for_granted(self) -> list[frozenset[str]]:
+    def passages(self) -> list[_Passage]:
+        parts = _sentences(self._text)
+        sentences = [
+            _StatedSentence(part, before, after)
+            for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False)
+            if not _is_question(part)
+        ]
+        sentences = [sentence for sentence in sentences if not sentence.is_reported]
+        return [
+            _Passage(sentences[at : at + span])
+            for span in range(1, _SPAN + 1)
+            for at in range(max(1, len(sentences) - span + 1))
+            if sentences
+        ]
+
+    @cached_property
+    def taken_for_granted(self) -> list[frozenset[str]]:
         """The things that a question calls the person's own."""
-        questions = [part for text in self._texts for part in _sentences(text) if _is_question(part)]
+        questions = [part for part in _sentences(self._text) if _is_question(part)]
         return [
             frozenset(terms("".join(match.groups(default=""))))
             for question in questions
             for match in re.finditer(_TAKEN_FOR_GRANTED, question)
         ]
+
+
+def _passages_of(messages: Iterable[_Message]) -> Iterator[_Passage]:
+    return (passage for message in messages for passage in message.passages)
 
 
 class _Clause:
@@ -258,23 +306,6 @@ class _Passage:
         clauses = [clause for sentence in sentences for clause in sentence.clauses]
         self._asserted = frozenset(term for clause in clauses if clause.denies is False for term in clause.terms)
         self._denied = frozenset(term for clause in clauses if clause.denies for term in clause.terms)
-
-    def has(self, core: frozenset[str], statement: str, *, whole: bool, all_words: frozenset[str]) -> bool:
-        """Return whether the words of a statement were said."""
-        if whole:
-            return all_words <= self.terms
-        hard = _hard(statement) & core
-        if not is_cjk(statement):
-            return hard <= self.terms and all(self._said(word) for word in core)
-        latin = frozenset(word for word in core if not is_cjk(word))
-        pairs = all_words - latin
-        return latin | hard <= self.terms and len(pairs & self.terms) >= _SHARE_CJK * len(pairs)
-
-    def _said(self, word: str) -> bool:
-        """Return whether a word was said in this form or, if it is no name, with another ending."""
-        if word in self.terms:
-            return True
-        return _is_form_of(word, self.terms)
 
     def has_days(self, days: frozenset[tuple[int, int]], *, needed: bool) -> bool:
         """Return whether no day that it names speaks against these; where they are `needed`, whether it names them."""
@@ -337,6 +368,18 @@ class _Passage:
         return any(is_called_over(sentence.text, about) for sentence in self._sentences)
 
 
+def _has(said: frozenset[str], core: frozenset[str], statement: str, *, whole: bool, all_words: frozenset[str]) -> bool:
+    """Return whether the words of a statement are among those said; if they are no names, with another ending."""
+    if whole:
+        return all_words <= said
+    hard = _hard(statement) & core
+    if not is_cjk(statement):
+        return hard <= said and all(word in said or _is_form_of(word, said) for word in core)
+    latin = frozenset(word for word in core if not is_cjk(word))
+    pairs = all_words - latin
+    return latin | hard <= said and len(pairs & said) >= _SHARE_CJK * len(pairs)
+
+
 def _clauses(text: str) -> list[_Clause]:
     clauses: list[_Clause] = []
     before: bool | None = False
@@ -393,9 +436,14 @@ def _first_places(words: list[str]) -> dict[str, int]:
     return {word: place for place, word in reversed(list(enumerate(words)))}
 
 
-def _is_about(said: frozenset[str], key: str, content: str) -> bool:
+def _subject(key: str, content: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a memory's key, and all its words that carry meaning."""
     name = frozenset(terms(key.replace("_", " ")))
-    words = (name | content_words(content)) - _DENIALS - _FRAME
+    return name, (name | content_words(content)) - _DENIALS - _FRAME
+
+
+def _is_about(said: frozenset[str], key: str, content: str) -> bool:
+    name, words = _subject(key, content)
     return bool(name and name <= said) or len(words & said) >= max(1, _MENTIONED * len(words))
 
 

@@ -56,6 +56,10 @@ class Fts5Search:
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
+    def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
+        match = f'"{owner_token(scope.user)}{head}"' + (" *" if head.isalpha() else "")
+        return [doc for (doc,) in self._tx.all("episode_words_between", match=match, first=first, last=last)]
+
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         owner = owner_token(scope.user)
         rows = ((term, self._tx.one(f"{source}_word_count", term=owner + term)) for term in terms)
@@ -126,11 +130,11 @@ def _row(owner: str, source: str, document: Document) -> dict[str, object]:
     return row
 
 
-def varints(data: bytes) -> Iterator[int]:
+def varints(data: object) -> Iterator[int]:
     """The numbers in a record of SQLite's full text (sqlite.org/fileformat.html, varint), as far as they have eight
-    bytes: one of nine is no number of rows or words."""
+    bytes: one of nine is no number of rows or words. A damaged record may be no bytes, and has none."""
     value = 0
-    for byte in data:
+    for byte in data if isinstance(data, bytes) else b"":
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
             yield value

@@ -99,6 +99,11 @@ class PostgresSearch:
         mean = _mean_size(documents, total)
         return [_scores(of_term.get(term, []), weight, mean) for term, weight in weights]
 
+    def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
+        until = head + (_HIGHEST if head.isalpha() else "\x01")
+        values = {"user": scope.user, "source": _NUMBERS["episode"], "from": head, "to": until}
+        return [doc for (doc,) in self._tx.all("docs_between", **values, first=first, last=last)]
+
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         if not terms:
             return {}

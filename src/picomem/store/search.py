@@ -65,6 +65,11 @@ class Search(Protocol):
         """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
+    def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
+        """Return which of the user's episodes from number `first` to `last` hold a term that begins so; if `head` is no
+        word, that very term."""
+        ...
+
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         """Return how many of the user's documents hold each of several terms, 0 for those that none holds."""
         ...

@@ -180,6 +180,12 @@ WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
 ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- Of some transcripts nobody knows when they took place; they come last.
+-- name: users_turns
+SELECT e.doc FROM episodes AS e
+    JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND e.started_at >= :since AND e.role = 'user' AND e.origin = 'user' AND t.send_policy <> 'deny'
+ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
+
 -- name: timeline_undated
 SELECT {episode_columns} FROM episodes AS e
     LEFT JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id

@@ -30,6 +30,10 @@ SELECT term, doc, frequency, size FROM word_postings WHERE user_id = :user AND s
 (SELECT '', doc, sum(frequency), max(size) FROM word_postings
  WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc)
 
+-- name: docs_between
+SELECT DISTINCT doc FROM word_postings
+WHERE user_id = :user AND source = :source AND term >= :from AND term < :to AND doc BETWEEN :first AND :last
+
 -- name: count_postings
 SELECT term, count(*) FROM word_postings
 WHERE user_id = :user AND source = :source AND term = ANY(:words) GROUP BY term
