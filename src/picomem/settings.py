@@ -106,7 +106,7 @@ class ModelSettings:
     model: str = _setting("", "model name, as the provider writes it")
     base_url: str = _setting("", "address of the server; empty: the provider's default, or this machine")
     key: str = _setting("", "API key; empty: the provider's usual variable; safer in the environment variable")
-    timeout_secs: int = _setting(60, "seconds to wait for an answer")
+    timeout_secs: int = _setting(60, "seconds to wait for the first word of an answer, and then for the next")
 
     def __repr__(self) -> str:
         return _without_keys(self)

@@ -20,7 +20,7 @@ from picomem.errors import GeneratorFailed, InvalidInput, NotFound
 from picomem.light_dataclass import replace
 from picomem.records.session import Role
 from picomem.sessions.pairs import NO_RESULT
-from picomem.settings import MemorySettings
+from picomem.settings import MemorySettings, ModelSettings
 
 SECRET = "sk-ant-api03-" + "aB3xK9mQ2zaB3xK9mQ" * 5
 
@@ -187,6 +187,20 @@ def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(engine: Eng
     (turn,), _ = say(again, "And now?")
     assert turn.answer == "I am."
     assert contents(script.given[0][0]) == ["Are you there?", "And now?"]
+
+
+def test_a_model_that_says_nothing_is_waited_for_as_long_as_the_settings_say(engine: Engine) -> None:
+    from pydantic_ai.models.function import FunctionModel
+
+    async def stay_silent(messages, info):
+        await anyio.sleep_forever()
+        yield ""
+
+    settings = replace(engine.settings, model=ModelSettings(timeout_secs=1))
+    bot = PicoBot(FunctionModel(stream_function=stay_silent), engine, settings=settings)
+    with pytest.raises(GeneratorFailed, match=r"silent for too long; raise timeout_secs in \[model\]"):
+        say(bot, "Are you there?")
+    assert stored(engine, bot.talk.session) == [(Role.USER, "Are you there?")]
 
 
 @pytest.mark.parametrize("padding", [0, 170], ids=["whole", "where it is cut"])

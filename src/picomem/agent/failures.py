@@ -10,6 +10,7 @@ from pydantic_ai.exceptions import (
     ModelConnectionError,
     ModelHTTPError,
     ModelRequestTimeout,
+    ModelTimeoutError,
     UnexpectedModelBehavior,
 )
 
@@ -22,7 +23,9 @@ def failure(error: AgentRunError, redact: Callable[[str], str]) -> str:
     """The sentence. What a server said of itself is redacted, shortened and in one line: some servers repeat a key."""
     if isinstance(error, ModelHTTPError):
         return f"The model did not answer: {_of_status(error, redact)}"
-    if isinstance(error, (ModelConnectionError, ModelRequestTimeout)) or "Connection error" in str(error):
+    if isinstance(error, (ModelTimeoutError, ModelRequestTimeout)):
+        return "The model did not answer: it was silent for too long; raise timeout_secs in [model], or try again."
+    if isinstance(error, ModelConnectionError) or "Connection error" in str(error):
         return "The model did not answer: its server cannot be reached; is it running, where base_url in [model] says?"
     if isinstance(error, UnexpectedModelBehavior) and _NO_ANSWER in str(error):
         return "The model did not answer: it had nothing to say; ask again, or in other words."

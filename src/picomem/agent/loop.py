@@ -108,12 +108,15 @@ class PicoBot:
         self._redact = partial(safe_text, engine)
         self._on = engine is not None and engine.settings.memory.enabled
         fence = Fence(None if self._on else ())
+        seconds = self.talk.settings.model.timeout_secs
         self._agent = Agent(
             model,
             name="picobot",
             instructions=PERSONA,
             tools=list(tools),
             capabilities=[Caching(), fence, *capabilities],
+            # The time until the first word and between two words: a long answer may take longer in all.
+            model_settings={"timeout": seconds, "first_event_timeout": seconds},
         )
         self._notices = [_without(trouble)] if engine is None else [] if self._on else [OFF]
         self._troubled = False
@@ -187,7 +190,12 @@ class PicoBot:
         memory.hides_trouble = False
         try:
             history = to_model(window.messages)
-            done = await self._agent.run(text, message_history=history, capabilities=self._capabilities(window, memory))
+            done = await self._agent.run(
+                text,
+                message_history=history,
+                capabilities=self._capabilities(window, memory),
+                model_settings={"request_timeout": self.talk.settings.model.timeout_secs},
+            )
         except AgentRunError as error:
             raise GeneratorFailed(await to_thread.run_sync(failure, error, self._redact)) from error
         return str(done.output)
