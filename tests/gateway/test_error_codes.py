@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+import traceback
+from pathlib import Path
 
+import anyio
+import pytest
 from tests.conftest import SOURCES
+from tests.databases import Database
 
 from picomem import errors
+from picomem.app import operations
+from picomem.gateway.calls import Calls
 from picomem.operations.reference_page import render
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
+from picomem.settings import Settings
 
 
 def test_every_code_of_the_server_is_in_the_reference() -> None:
@@ -29,3 +39,21 @@ def test_the_reference_names_the_fields_that_are_called_otherwise_than_their_opt
     assert "- `--tag` (HTTP: `tags`): a tag; repeatable" in page
     assert "(HTTP: `query`)" not in page
     assert "(HTTP: `token_budget`)" not in page
+
+
+def test_a_failure_of_the_embedder_is_raised_anew_and_not_reworded_for_others(db: Path, database: Database) -> None:
+    without = errors.EmbedderFailed("/srv/model is no folder; run `picomem embed --afresh` once it is one.")
+    with Runtime(database.connect(db), Settings(), embedder=without) as runtime:
+        calls = Calls(runtime, operations())
+        caught = []
+        for _ in range(3):
+            with pytest.raises(errors.EmbedderFailed) as local:
+                runtime.engine().embed()
+            caught.append(local.value)
+            with pytest.raises(errors.EmbedderFailed) as remote:
+                anyio.run(calls.call, Caller("local", "cli"), "embed", {})
+            assert "afresh" in str(remote.value) and str(remote.value) != str(without)
+    assert [str(error) for error in caught] == [str(without)] * 3
+    assert len({id(error) for error in caught}) == 3
+    depths = [len(traceback.extract_tb(error.__traceback__)) for error in caught]
+    assert depths == [depths[0]] * 3

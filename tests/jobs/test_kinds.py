@@ -13,10 +13,12 @@ from tests.ingest.test_transcript_copies import write
 from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY, MINUTE, iso
+from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
-from picomem.jobs import in_background
-from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, KEEP_TRANSCRIPTS, RETENTION, Consolidate
-from picomem.jobs.schedule import Failed, ended, may_begin
+from picomem.errors import StoreError
+from picomem.jobs import Background, in_background
+from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, KEEP_TRANSCRIPTS, RETENTION, Consolidate, Retention
+from picomem.jobs.schedule import Done, Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest
 from picomem.operations.maintenance import StatusRequest
@@ -167,6 +169,20 @@ def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime
         until(lambda: state(runtime, EXPORT_INDEX) == "done")
     mended = job(runtime, EXPORT_INDEX)
     assert (mended.failures, mended.last_error) == (0, "")
+
+
+def test_a_job_whose_engine_cannot_be_made_leaves_no_lease_behind(runtime: Runtime) -> None:
+    failures = [StoreError("The store is away.")]
+
+    def engine_of(user: str, actor: str) -> Engine:
+        if failures:
+            raise failures.pop()
+        return runtime.engine(Caller(user, actor))
+
+    background = Background(runtime.job_store(), engine_of, [], user="ann")
+    with pytest.raises(StoreError, match="is away"):
+        background.run_here(Retention(), lambda: None)
+    assert isinstance(background.run_here(Retention(), lambda: pytest.fail("The job is still leased.")), Done)
 
 
 def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, clock) -> None:

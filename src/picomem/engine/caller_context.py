@@ -92,7 +92,7 @@ class CallerContext:
     @property
     def embedder_trouble(self) -> str:
         """Why there is no embedder, though the settings want one."""
-        return str(self.resources.no_embedder or "")
+        return self.resources.embedder_trouble
 
     def writer(self, verb: str, actor: str = "", origin: Origin | None = None) -> Writer:
         """The writer of a verb; of text of the user's own, which `origin` may say it is, nobody asks who stated it."""

@@ -726,8 +726,8 @@ class Engine:
         from picomem.memory.missing_vectors import EmbedMissing
 
         made_by = self._context.vectors()
-        if self._context.resources.no_embedder is not None:
-            raise self._context.resources.no_embedder
+        if trouble := self._context.embedder_trouble:
+            raise EmbedderFailed(trouble)
         if made_by is None:
             raise InvalidInput(
                 "recall.embedder is none, so there are no vectors to create; set it to static or to another embedder."

@@ -48,7 +48,7 @@ class Resources:
         self.zone = zone
         self.settings = settings
         self.open_store = open_store
-        self.no_embedder = embedder if isinstance(embedder, EmbedderFailed) else None
+        self.embedder_trouble = str(embedder) if isinstance(embedder, EmbedderFailed) else ""
         embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:
             from picomem.policy.outgoing import RedactedEmbedder
@@ -60,7 +60,7 @@ class Resources:
         self._returned_texts: dict[str, ReturnedTexts] = {}  # by user, the one who recalled longest ago first
         self._lock = Lock()
         vectors = VectorSearch(embedder) if embedder is not None else None
-        without = f"failed: {str(self.no_embedder).rstrip('.')}" if self.no_embedder else "off"
+        without = f"failed: {self.embedder_trouble.rstrip('.')}" if self.embedder_trouble else "off"
         self.recall = Recall(connector, self.redactor, vectors, zone, lexicon, weights, without)
         self.recall_by_words = Recall(connector, self.redactor, None, zone, None, weights)
 

@@ -219,13 +219,11 @@ class Calls:
                     return self._shown(remote, result)
                 return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
         except PicomemError as error:
-            self.explained(error)
-            raise
+            raise self.explained(error) from error
 
     def explained(self, error: PicomemError) -> PicomemError:
-        """The error, with a sentence that a caller over a network can follow."""
-        error.args = (for_remote_callers(remote_sentence(error), self.requests),)
-        return error
+        """A copy of the error, with a sentence that a caller over a network can follow."""
+        return type(error)(for_remote_callers(remote_sentence(error), self.requests), **error.data)
 
     async def user_named(self, caller: Caller, remote: RemoteOperation, name: str) -> str:
         """The user whom a caller names, who may be named by an id that a channel gives. Raises Forbidden for a caller

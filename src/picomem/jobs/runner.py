@@ -184,15 +184,17 @@ class Background:
         for due in dues:
             if self._is_ending.is_set():
                 return
-            with suppress(StoreError):  # of beginning: the next look finds the job again
+            with suppress(PicomemError):  # of beginning: the next look finds the job again
                 self._run(kind, due, may_begin)
 
     def _run(self, kind: JobKind, due: DueJob, begins: MayBegin, *, raises: bool = False) -> Outcome | None:
         """Run one job; how it ended, or None where it did not begin. With `raises` its error is raised as well."""
+        engine = self._engine_of(
+            due.user, f"job:{kind.name}"
+        )  # an error here leaves no lease taken
         running = self._store.begin(due.user, kind.name, kind.subject, begins)
         if running is None:
             return None
-        engine = self._engine_of(due.user, f"job:{kind.name}")
         run = JobRun(running, engine)
         with self._lock:
             self._runs.append(run)
