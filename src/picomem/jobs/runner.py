@@ -189,9 +189,7 @@ class Background:
 
     def _run(self, kind: JobKind, due: DueJob, begins: MayBegin, *, raises: bool = False) -> Outcome | None:
         """Run one job; how it ended, or None where it did not begin. With `raises` its error is raised as well."""
-        engine = self._engine_of(
-            due.user, f"job:{kind.name}"
-        )  # an error here leaves no lease taken
+        engine = self._engine_of(due.user, f"job:{kind.name}")  # an error here leaves no lease taken
         running = self._store.begin(due.user, kind.name, kind.subject, begins)
         if running is None:
             return None
