@@ -76,12 +76,34 @@ def test_a_named_file_is_judged_by_its_content_and_reported_if_it_is_nothing_kno
     photo = _write(tmp_path / "photo.jsonl", b"\x89PNG\r\n\x1a\n\0\0")
     damaged = _write(tmp_path / "c.jsonl.zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 40)
     transcripts = find([odd, photo, damaged, tmp_path / "nothing"])
-    assert [(transcript.path.name, transcript.format, bool(transcript.problem)) for transcript in transcripts] == [
-        ("talk.log", "plain", False),
-        ("photo.jsonl", "", True),
+    assert sorted(
+        (transcript.path.name, transcript.format, bool(transcript.problem)) for transcript in transcripts
+    ) == [
         ("c.jsonl.zst", "", True),
         ("nothing", "", True),
+        ("photo.jsonl", "", True),
+        ("talk.log", "plain", False),
     ]
+
+
+def test_sessions_are_given_in_the_order_in_which_they_began(tmp_path):
+    def began(path: str, at: str) -> str:
+        record = f'{{"type":"user","sessionId":"s","uuid":"u","timestamp":"{at}","message":{{"role":"user","content":"hi"}}}}'
+        _write(tmp_path / path, b'{"type":"mode","sessionId":"s"}\n' + record.encode() + b"\n")
+        return path
+
+    expected = [
+        began("d.jsonl", "2026-03-01T10:00:00Z"),
+        began("c/s1.jsonl", "2026-03-02T10:00:00Z"),
+        began("c/s1/subagents/agent-a.jsonl", "2026-03-02T10:00:00Z"),  # it repeats the session
+        began("c/s1/subagents/agent-0.jsonl", "2026-03-02T11:00:00Z"),
+        began("a.jsonl", "2026-03-03T10:00:00Z"),
+    ]
+    written = _write(tmp_path / "b.jsonl", b'{"role":"user","content":"a log without times"}\n')
+    os.utime(written, (1_772_500_000, 1_772_500_000))  # 2026-03-03T01:06:40Z
+    expected.insert(4, "b.jsonl")
+    given = [tmp_path / "a.jsonl", tmp_path]
+    assert [str(transcript.path.relative_to(tmp_path)) for transcript in find(given)] == expected
 
 
 def test_what_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path):

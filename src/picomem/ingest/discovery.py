@@ -4,6 +4,9 @@ Folders are walked without following symbolic links, so there are no loops and n
 read; a folder or file that is itself named may be a link. An unreadable file is reported and is never fatal. In a
 folder, only files with names like those of transcripts are opened; a file that is named is judged by its content
 alone.
+
+Transcripts are given in the order in which the sessions began, because what was said later changes what was said
+before. A file that names no time at its beginning, and a file of many sessions, stands where it was last written.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
-from picomem.ingest.format import TranscriptFolder, format_of, formats
-from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
+from picomem.ingest.format import Format, LineFormat, TranscriptFolder, format_of, formats
+from picomem.ingest.reader import Line
+from picomem.ingest.source import MAGIC, check_database, is_database, look_at, refuse_part_of_database
 from picomem.ingest.unsupported_forms import other_form
 from picomem.light_dataclass import dataclass, replace
 from picomem.paths import is_folder, named_path, status_of
@@ -30,12 +35,14 @@ _DEEPEST = 40
 @dataclass(frozen=True, slots=True)
 class FoundTranscript:
     """A transcript and its format; or, with an empty format, what could not be read and why (an empty problem: it
-    is no transcript, and nobody said that it was one). `unchanged` says that all of it was read before."""
+    is no transcript, and nobody said that it was one). `unchanged` says that all of it was read before; of any other
+    transcript `begun` is the order."""
 
     path: Path
     format: str
     problem: str = ""
     unchanged: bool = False
+    begun: Micros = 0
 
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[TranscriptFolder]:
@@ -47,8 +54,8 @@ Recognize = Callable[[Path], str]  # the format of a file that was read before a
 
 
 def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize = lambda _: "") -> list[FoundTranscript]:
-    """The transcripts in the given files and folders, each once, in the order given and by name within a
-    folder. What `recognize` knows is not opened.
+    """The transcripts in the given files and folders, each once, in the order in which they began. What `recognize`
+    knows is not opened.
 
     A default place that does not exist is passed over; a path that a person gave and that is missing,
     cannot be read or is of no known format is in the answer with its problem.
@@ -67,7 +74,8 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
             transcripts += _in_folder(path, recognize, nested=given or place.nested)
         elif given:
             transcripts.append(_judged(path, recognize))
-    return _once(transcripts)
+    # Of two that begin at the same moment one repeats the other: a sub-agent's lies below its session's.
+    return sorted(_once(transcripts), key=lambda transcript: (transcript.begun, len(transcript.path.parts)))
 
 
 def policy_files(folders: Iterable[Path], home: Path, env: Mapping[str, str]) -> Iterator[Path]:
@@ -111,7 +119,7 @@ def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
     except (InvalidInput, NotFound) as error:
         return FoundTranscript(path, "", str(error))
     if form:
-        return FoundTranscript(path, form.name)
+        return FoundTranscript(path, form.name, begun=_begun(form, path, sample.head))
     if reason := other_form(path, sample.head):
         return FoundTranscript(path, "", f"{path} looks like a transcript, but {reason}.")
     if sample.unreadable:
@@ -120,6 +128,18 @@ def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
             path, "", f"{path} begins with lines longer than {most} MiB, so its format cannot be told."
         )
     return FoundTranscript(path, "", _UNCLAIMED)
+
+
+def _begun(form: Format, path: Path, head: bytes) -> Micros:
+    """Return when a transcript began, as the first of its lines say it; otherwise when it was last written."""
+    if isinstance(form, LineFormat):
+        state = form.start()
+        for data in head.splitlines():
+            turns = form.feed(state, Line(0, len(data), data))
+            begun = next((turn.at for turn in turns if turn.at is not None), state.info.started_at)
+            if begun is not None:
+                return begun
+    return look_at(path).written // 1_000
 
 
 def _sample(path: Path) -> reader.Sample:

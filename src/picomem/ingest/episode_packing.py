@@ -284,6 +284,20 @@ def decide_piece(fresh: Episode, old: Episode | None, ours: bool) -> PieceDecisi
     return PieceDecision.CHANGED if _begins_with(fresh, old) else PieceDecision.APART
 
 
+def is_repeated(fresh: Episode, old: Episode) -> bool:
+    """Return whether two episodes of related transcripts begin with the same turn, whatever ids it has in them: at the
+    same moment, in the same place, in the same words."""
+    same_place = (fresh.started_at, fresh.part, fresh.category, fresh.role == "assistant") == (
+        old.started_at,
+        old.part,
+        old.category,
+        old.role == "assistant",
+    )
+    if not same_place or not (_packs(fresh.role, fresh.origin) and _packs(old.role, old.origin)):
+        return same_place and fresh.preview == old.preview
+    return _begins_with(fresh, old) or _begins_with(old, fresh)
+
+
 def _begins_with(longer: Episode, shorter: Episode) -> bool:
     """Return whether one episode's words are those of the other, and more."""
     pairs = (

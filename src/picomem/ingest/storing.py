@@ -8,7 +8,8 @@ exists, and a person may have built on it: it stays, and its source is shown as 
 branch is resumed later, its requests were read before and are not proposed again.)
 
 Copies give their turns once: the episodes point into the transcript that was read first, and the record of the copy
-remembers the owner. When the first file is gone, the copy is read again, and the pointers move to it.
+remembers the owner. When the first file is gone, the copy is read again, and the pointers move to it. What the file of
+a sub-agent repeats of its session belongs to the session's own file, whichever was read first: there the user speaks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.episode_packing import Piece, PieceDecision, decide_piece, episode_of
+from picomem.ingest.episode_packing import Piece, PieceDecision, decide_piece, episode_of, is_repeated
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.ingest.send_policies import HostPolicies
@@ -225,26 +226,30 @@ class Writing:
         """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
         some of them. Of the identities `unknown` have no row, and of those `purged` had one that is gone for good."""
         owners: set[str] = set()
-        gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
+        relatives = _Relatives(tx, self._scope, transcript)
         news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
         tombstones = Tombstones(tx, self._scope)
         report.passed_over({"purged": len(purged)}, {})
         new: dict[str, Episode] = {}
         now = self._clock()
-        for name, piece in batch.pieces.items():
-            if name in purged:
-                continue
-            ready = prepared[piece.meaning]
-            fresh = episode_of(piece, transcript.id, ready.tokens, now)
-            if name in unknown:
+        read = {
+            name: episode_of(piece, transcript.id, prepared[piece.meaning].tokens, now)
+            for name, piece in batch.pieces.items()
+            if name not in purged
+        }
+        first = relatives.first_rows({name: fresh for name, fresh in read.items() if name in unknown})
+        for name, fresh in read.items():
+            if name in unknown and name not in first:
                 new[name] = fresh
                 continue
-            decided, fresh, old = self._decided(tx, fresh, session, transcript.id, gone)
+            rows = rows_of(tx, self._scope, first.get(name, name), session)
+            decided, fresh, old = _decided(fresh, rows, relatives)
             if decided is PieceDecision.KEPT and old is not None:
                 report.repeated += 1
-                if old.transcript_id != transcript.id and not gone(old.transcript_id):
+                if old.transcript_id != transcript.id and not relatives.is_gone(old.transcript_id):
                     owners.add(old.transcript_id)
                 continue
+            piece = batch.pieces[name]
             if old is None and (tombstones.episodes([fresh.identity]) or tombstones.words({name: _said(piece)})):
                 report.passed_over({"purged": 1}, {})
                 continue
@@ -253,10 +258,12 @@ class Writing:
                 continue
             stored = episodes.renew(tx, self._scope, old, fresh)
             report.updated += 1
-            if (old.preview, old.actions, old.outcomes) != (fresh.preview, fresh.actions, fresh.outcomes):
-                news[name] = stored.id, old.preview
-                self._store_vector(tx, stored, ready)
+            is_changed = (old.preview, old.actions, old.outcomes) != (fresh.preview, fresh.actions, fresh.outcomes)
+            if is_changed:
+                self._store_vector(tx, stored, prepared[piece.meaning])
                 episode_events.replace(tx, self._scope, stored.doc, batch.events.get(name))
+            if is_changed or old.origin is not fresh.origin:  # what an agent said asked for nothing
+                news[name] = stored.id, old.preview if old.origin is fresh.origin else ""
         added = dict(zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True))
         for name, stored in added.items():
             news[name] = stored.id, ""
@@ -270,19 +277,6 @@ class Writing:
     def _store_vector(self, tx: Transaction, episode: Episode, ready: PreparedPiece) -> None:
         if self._vectors is not None:
             self._vectors.store(tx, "episode", episode.doc, ready.vector)
-
-    def _decided(
-        self, tx: Transaction, fresh: Episode, session: str, transcript_id: str, gone: Callable[[str], bool]
-    ) -> tuple[PieceDecision, Episode, Episode | None]:
-        """A piece's fate, the episode as it is to be stored, and the row that it replaces or that stands for it."""
-        for name, old in rows_of(tx, self._scope, fresh.identity, session):
-            ours = old is not None and (old.transcript_id == transcript_id or gone(old.transcript_id))
-            decided = decide_piece(fresh, old, ours)
-            if old is None:
-                return decided, replace(fresh, identity=name), None
-            if decided is not PieceDecision.APART:
-                return decided, _successor(old, replace(fresh, identity=name)), old
-        raise AssertionError("the rows of an identity end with None")
 
     def _ask(
         self, tx: Transaction, transcript: Transcript, batch: Batch, news: dict[str, tuple[str, str]], report: Report
@@ -311,6 +305,69 @@ class Writing:
                 report.decisions[decision] = report.decisions.get(decision, 0) + 1
 
 
+class _Relatives:
+    """The transcripts that may have rows of the one that is being read: its sub-agents' and forks, its parent's, other
+    files of its session, and any that hold turns with the same ids."""
+
+    def __init__(self, tx: Transaction, scope: Scope, transcript: Transcript) -> None:
+        self._tx = tx
+        self._scope = scope
+        self._transcript = transcript
+        self._owner = lru_cache(maxsize=None)(lambda owner: episodes.transcript(tx, scope, owner))
+        self.is_gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, scope, owner))
+
+    def is_ours(self, owner: str) -> bool:
+        """Return whether the rows of a transcript are those of the one that is read: it is the same, or gone, or is a
+        sub-agent's or a fork, which repeats the session's own file."""
+        return owner == self._transcript.id or self.is_gone(owner) or self.is_copy(owner)
+
+    def is_copy(self, owner: str) -> bool:
+        """Return whether a transcript repeats the one that is read."""
+        return _repeats(self._owner(owner), self._transcript)
+
+    def is_parents(self, owner: str) -> bool:
+        """Return whether the transcript that is read repeats this one."""
+        return not self.is_gone(owner) and _repeats(self._transcript, self._owner(owner))
+
+    def first_rows(self, unknown: Mapping[str, Episode]) -> dict[str, str]:
+        """Of identities that no row has, those whose turn a relative has under another id: the identity of its row. A
+        copy may get new ids; the moment, the place and the words stay."""
+        times = {fresh.started_at for fresh in unknown.values() if fresh.started_at is not None}
+        if not self._transcript.session or not times:
+            return {}
+        there = episodes.said_by_relatives(self._tx, self._scope, self._transcript, times)
+        first: dict[str, str] = {}
+        for name, fresh in unknown.items():
+            at_the_time = there.get(fresh.started_at or 0, ())
+            row = next((old for old in at_the_time if is_repeated(fresh, old)), None)
+            if row is not None:
+                first[name] = row.identity
+        return first
+
+
+def _repeats(copy: Transcript | None, parent: Transcript | None) -> bool:
+    """Return whether a transcript is that of a sub-agent or a fork of a session, and the other the session's own."""
+    if copy is None or parent is None or not parent.session or copy.host != parent.host:
+        return False
+    return copy.parent_session == parent.session != parent.parent_session
+
+
+def _decided(
+    fresh: Episode, rows: Iterable[tuple[str, Episode | None]], relatives: _Relatives
+) -> tuple[PieceDecision, Episode, Episode | None]:
+    """A piece's fate, the episode as it is to be stored, and the row that it replaces or that stands for it."""
+    for name, old in rows:
+        ours = old is not None and relatives.is_ours(old.transcript_id)
+        decided = decide_piece(fresh, old, ours)
+        if old is None:
+            return decided, replace(fresh, identity=name), None
+        if decided is PieceDecision.CHANGED and relatives.is_parents(old.transcript_id):
+            continue
+        if decided is not PieceDecision.APART:
+            return decided, _successor(old, replace(fresh, identity=name), relatives), old
+    raise AssertionError("the rows of an identity end with None")
+
+
 def _purged(tombstones: Tombstones, reading: ResumedTranscript, batch: Batch, unknown: Collection[str]) -> set[str]:
     """Return which of the identities that no row has are of purged turns, or of copies of them."""
     purged = tombstones.episodes(unknown)
@@ -330,13 +387,14 @@ def _said(piece: Piece) -> tuple[str, Micros | None]:
     return piece.meaning, piece.started_at
 
 
-def _successor(old: Episode, fresh: Episode) -> Episode:
+def _successor(old: Episode, fresh: Episode, relatives: _Relatives) -> Episode:
     """A row as it is after `fresh` was read in its place.
 
-    The row keeps its speaker and origin, unless it gets other words and these come from a less trusted origin.
+    The row keeps its speaker and origin, unless the session's own file says who spoke, or the row gets other words and
+    these come from a less trusted origin.
     """
     kept = replace(fresh, key=old.key, summary=old.summary)
     is_less_trusted = fresh.origin is not old.origin and worst((old.origin, fresh.origin)) is fresh.origin
-    if fresh.preview != old.preview and is_less_trusted:
+    if relatives.is_copy(old.transcript_id) or (fresh.preview != old.preview and is_less_trusted):
         return kept
     return replace(kept, role=old.role, origin=old.origin)

@@ -317,6 +317,26 @@ def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str])
     return set(asked).difference(row[0] for row in known)
 
 
+def said_by_relatives(
+    tx: Transaction, scope: Scope, transcript: Transcript, times: Iterable[Micros]
+) -> dict[Micros, list[Episode]]:
+    """The episodes that begin at some moments, by their moment: those of other transcripts of the same session, of its
+    parent, and of what works for it. They are damaged or not, as in `by_identity`."""
+    rows = sql(tx).all(
+        "episodes_said_by_relatives",
+        user=scope.user,
+        host=transcript.host,
+        transcript=transcript.id,
+        session=transcript.session,
+        parent=transcript.parent_session or transcript.session,
+        times=json.dumps(sorted(times)),
+    )
+    by_time: dict[Micros, list[Episode]] = {}
+    for episode in map(unchecked, rows):
+        by_time.setdefault(episode.started_at or 0, []).append(episode)
+    return by_time
+
+
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:
     """The episodes that match their hash. `damaged` gets the ids of the others, and each number that the index has
     and the table lacks."""

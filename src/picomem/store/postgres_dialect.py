@@ -31,6 +31,7 @@ LISTS = {
     "but": 'text COLLATE "C"',
     "docs": "bigint",
     "seqs": "bigint",
+    "times": "bigint",
     "digests": 'text COLLATE "C"',
     "ids": 'text COLLATE "C"',
     "identities": 'text COLLATE "C"',

@@ -126,6 +126,14 @@ SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.identi
 SELECT e.identity FROM episodes AS e
 WHERE e.user_id = :user AND e.identity IN (SELECT value FROM json_each(:identities))
 
+-- From the moments on, which the index of times finds at once.
+-- name: episodes_said_by_relatives
+SELECT {episode_columns} FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND e.started_at IN (SELECT value FROM json_each(:times)) AND t.id <> :transcript
+  AND t.host = :host AND (:session IN (t.session, t.parent_session) OR t.session = :parent)
+ORDER BY e.started_at, e.id
+
 -- name: episode
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.id = :id
 
