@@ -18,7 +18,7 @@ def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) ->
     assert done.out.splitlines() == [
         f"{path} (picobot): 0 new memories, 0 changed, 0 known already, 0 refused, 0 unreadable.",
         "2 new conversations and 65 new messages.",
-        "Of tui:local, whatsapp:4917012345@s.whatsapp.net: `picomem sessions --user ID` lists them.",
+        "Of local, whatsapp:4917012345@s.whatsapp.net: `picomem sessions --user ID` lists them.",
     ]
     assert path.exists()
     assert picomem("import", "picobot", str(path), "--json").json["messages"] == 0
@@ -28,6 +28,7 @@ def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) ->
     shown = picomem("messages", "s-1", *user).out
     assert '   → look {"at": "pier"}' in shown
     assert "4. tool, 2026-02-04 10:00\n   Swift, Hope" in shown
+    assert "s-2" in picomem("sessions").out  # as the terminal lists them
     long = picomem("messages", "s-2", "--user", "tui:local", "--json", "-n", "3").json
     assert ([message["number"] for message in long["messages"]], long["before"]) == ([58, 59, 60], 57)
 

@@ -79,7 +79,7 @@ def test_a_snapshot_in_the_data_directory_is_taken_over_at_start_and_renamed(dat
     assert [message.role for message in loaded.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert loaded.messages[2].tool_calls[0].arguments == '{"at": "pier"}'
     assert [len(group.messages) for group in grouped(loaded.messages)[0]] == [1, 1, 2, 1]
-    assert len(_contents("tui:local", "s-2")) == 5
+    assert len(_contents("local", "s-2")) == 5
     assert not path.exists()
     assert json.loads((data / "sessions.json.migrated").read_text("utf-8"))["sessions"][0]["id"] == "s-1"
 

@@ -14,7 +14,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope
 from picomem.records.session import Channel
-from picomem.sessions.channel_users import KEY_PREFIX, named_by_channel
+from picomem.sessions.channel_users import KEY_PREFIX, memory_user, named_by_channel
 from picomem.store import access_tokens, contact_rows, session_rows, users
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
@@ -34,7 +34,7 @@ def resolve_user(resources: Resources, name: str) -> str:
         if name in known:
             return name
         if channel is Channel.TUI:
-            return value  # "local" is the id of the local user
+            return memory_user(name)
         if channel is Channel.WHATSAPP:
             return _only(name, sorted(_people(tx, value)) or [name], "people")
         scopes = [Scope(user) for user in known]

@@ -31,6 +31,13 @@ def user_of(channel: Channel, *, name: str = "", key: str = "", session: str = "
     return f"api:{_given(key[:KEY_PREFIX], 'an API key')}"
 
 
+def memory_user(user: str) -> str:
+    """The user in whose memory the conversations of such an id belong: the terminal's is the local user, or the one of
+    that name. For any other id the id itself; whom it stands for may change (engine/user_aliases.py)."""
+    alias = named_by_channel(user)
+    return alias[1] if alias is not None and alias[0] is Channel.TUI else user
+
+
 def user_of_session(session: Session) -> str:
     """The id that a conversation's channel gives to its user; the user's own, where the channel does not say more."""
     user = session.scope.user

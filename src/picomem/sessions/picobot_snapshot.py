@@ -3,11 +3,11 @@
     {"sessions": [{"id", "channel_type", "channel_id", "user_id", "conversation": [{"User": {"content"}} | …],
     "permissions": {"permissions": […]}, "created_at", "last_active", "state"}]}
 
-All of it is stored in one transaction, each session under the user that the snapshot names (P4), or not at all. Then
-the file is renamed `sessions.json.migrated`. So a run that was killed in between only renames; and a file that is read
-a second time adds nothing: of a session that is there already only the messages behind those that are there are taken,
-and one that went another way since is left as it is and counted. What is not understood is counted, and still there in
-the renamed file.
+All of it is stored in one transaction, each session under the user that the snapshot names (P4), or not at all. The
+terminal's user, `tui:local`, is the local user. Then the file is renamed `sessions.json.migrated`. So a run that was
+killed in between only renames; and a file that is read a second time adds nothing: of a session that is there already
+only the messages behind those that are there are taken, and one that went another way since is left as it is and
+counted. What is not understood is counted, and still there in the renamed file.
 
 A message has no time of its own in this format. It gets that of its session's last activity, so that retention deletes
 none of them early; the order is the file's. Results of tools whose calls an older PicoBot did not write down are kept,
@@ -35,7 +35,7 @@ from picomem.policy.redacted_json import Redact, redact_json
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
-from picomem.sessions.channel_users import user_of
+from picomem.sessions.channel_users import memory_user, user_of
 from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store import session_rows
 from picomem.store.connector import EVERYONE, Connector, Transaction, rolled_back
@@ -131,7 +131,8 @@ def _is_purged(tx: Transaction, fields: dict[str, Any], gone: str) -> bool:
 
 def _user(fields: dict[str, Any]) -> str:
     channel, channel_id = Channel(_text(fields, "channel_type").lower()), _text(fields, "channel_id")
-    return _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=_text(fields, "id"))
+    named = _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=_text(fields, "id"))
+    return memory_user(named)
 
 
 def _store(tx: Transaction, snapshot: _SessionSnapshot) -> tuple[bool, int] | None:
