@@ -9,7 +9,7 @@ from typing import Protocol
 
 from picomem.clock import Micros
 from picomem.ingest.episode_packing import Packer, Piece
-from picomem.ingest.noise import visible
+from picomem.ingest.noise import clean, visible
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.durability import find_durable
 from picomem.policy.redact import Redactor
@@ -79,6 +79,7 @@ class Maker:
             branch=self._label(turn.branch),
             actions=tuple(action.text for action in done),
             outcomes=tuple(line.text for line in came),
+            answers=tuple((self._label(question), self._label(clean(answer))) for question, answer in turn.answers),
         )
         made = list(packer.add(turn))
         batch.pieces |= {piece.identity: piece for piece in made}

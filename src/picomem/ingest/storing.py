@@ -35,6 +35,7 @@ from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
+from picomem.records.transcript import Turn
 from picomem.store import episode_events, episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
@@ -45,13 +46,14 @@ LOCK_SECONDS = 0.2  # after which a transaction takes no further stretch: others
 @dataclass(frozen=True, slots=True)
 class TranscriptRequest:
     """A memory that a person asked for in a transcript, all that they said with it, and the episode in which they
-    did."""
+    did. `question` is what the agent had asked, where they answered a form."""
 
     candidate: Candidate
     said: str
     episode_id: str
     at: Micros | None
     project: str
+    question: str = ""
 
 
 Propose = Callable[
@@ -295,7 +297,8 @@ class Writing:
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
-                asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project))
+                question = _question(turn, candidate)
+                asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project, question))
         captured = sum(not request.candidate.cue for request in asked)
         report.requests += len(asked) - captured
         report.captured += captured
@@ -366,6 +369,12 @@ def _decided(
         if decided is not PieceDecision.APART:
             return decided, _successor(old, replace(fresh, identity=name), relatives), old
     raise AssertionError("the rows of an identity end with None")
+
+
+def _question(turn: Turn, candidate: Candidate) -> str:
+    """The question that a statement answers; empty where it answers none."""
+    said = turn.text[candidate.start : candidate.end].strip()
+    return next((question for question, answer in turn.answers if said in answer), "")
 
 
 def _purged(tombstones: Tombstones, reading: ResumedTranscript, batch: Batch, unknown: Collection[str]) -> set[str]:

@@ -9,10 +9,12 @@ from picomem.ingest.storing import TranscriptRequest
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.policy.durability import SURE
+from picomem.policy.refusal import LONGEST_CONTENT
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
+from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import terms
 
 CANDIDATE_LIFE = 60 * DAY  # after which a candidate that nobody confirmed expires
@@ -31,14 +33,17 @@ def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Trans
 def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
     which it was said. What was only said in passing is a candidate, but for a preference, an instruction or a decision
-    that will surely last: their own words say what they are, where a fact is easily one of the day."""
+    that will surely last: their own words say what they are, where a fact is easily one of the day. An answer to a form
+    stands behind its question, without which it may say nothing."""
     wish = asked.candidate
+    answers = asked.question and not wish.outright and len(asked.question) + len(wish.content) < LONGEST_CONTENT
+    content = f"{asked.question} {wish.content}" if answers else wish.content
     confirmed = wish.outright or (wish.likely >= SURE and wish.kind in _SAY_WHAT_THEY_ARE)
     return Offer(
         scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
-        content=wish.content,
+        content=content,
         kind=wish.kind,
-        key=wish.key,
+        key=suggest_key(content, wish.kind.value) if answers else wish.key,
         around=asked.said,
         key_given=False,
         kind_given=wish.outright,

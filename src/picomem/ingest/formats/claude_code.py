@@ -67,6 +67,7 @@ from picomem.ingest.reader import Line, records
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
+from picomem.light_dataclass import replace
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
@@ -444,7 +445,7 @@ def _results(content: object) -> Iterator[CallResult]:
 def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:
     """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
     state.skipped.add("tool")
-    told = inner(record, "toolUseResult")
+    told, given = inner(record, "toolUseResult"), {}
     plan, said, answers = told.get("plan"), result.get("content"), told.get("answers")
     if isinstance(answers, dict):
         given = {name: answer for name, answer in answers.items() if isinstance(answer, str) and answer.strip()}
@@ -456,7 +457,7 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         text, role, origin = plan, "assistant", Origin.AGENT
     else:
         return ()
-    return state.say(
+    turns = state.say(
         line,
         text,
         role=role,
@@ -466,6 +467,9 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
         begins_run=False,
     )
+    # A question may be in the words of what the agent had read.
+    answers = tuple(given.items()) if state.agents_origin().trusted else ()
+    return [replace(turn, answers=answers) for turn in turns]
 
 
 def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:

@@ -1,0 +1,55 @@
+"""What a person answers to a form of the agent's becomes a memory that says what was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from picomem.engine.engine import Engine
+from picomem.records.kinds import Origin
+
+_BROKER = "Which message broker should we use?"
+_REGION = "Where do the backups go?"
+
+
+def _record(number: int, role: str, block: dict, **fields: object) -> dict:
+    message = {"id": f"m{number}", "role": role, "content": [block]}
+    at = f"2026-04-03T09:00:{number:02}Z"
+    common = {"sessionId": "s1", "cwd": "/w/crane", "entrypoint": "cli", "uuid": f"u{number}", "timestamp": at}
+    return {**common, "type": role, "message": message, **fields}
+
+
+def _session(folder: Path, *before: dict, answers: dict[str, str]) -> Path:
+    questions = [{"question": question, "options": [{"label": "RabbitMQ"}]} for question in answers]
+    call = {"type": "tool_use", "id": "c1", "name": "AskUserQuestion", "input": {"questions": questions}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "User has answered your questions."}
+    records = [
+        _record(1, "user", {"type": "text", "text": "Set up the queue."}),
+        *before,
+        _record(10, "assistant", call),
+        _record(11, "user", result, toolUseResult={"answers": answers}),
+    ]
+    path = folder / "s1.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def _contents(engine: Engine) -> list[tuple[str, Origin]]:
+    return sorted((memory.content, memory.origin) for memory in engine.memories())
+
+
+@pytest.mark.requirement("A5")
+def test_a_captured_answer_carries_its_question(engine, tmp_path):
+    answers = {_BROKER: "NATS because it is small", _REGION: "I prefer the bucket in Lisbon because it is near"}
+    engine.ingest([_session(tmp_path, answers=answers)])
+    assert _contents(engine) == [(f"{question} {answers[question]}", Origin.USER) for question in (_REGION, _BROKER)]
+    assert engine.recall("Which broker do we use for messages?").hits[0].text.endswith("NATS because it is small")
+
+
+@pytest.mark.requirement("X7")
+def test_a_question_of_an_agent_that_had_read_a_page_is_not_carried(engine, tmp_path):
+    fetch = {"type": "tool_use", "id": "c0", "name": "WebFetch", "input": {"url": "https://example.org"}}
+    engine.ingest([_session(tmp_path, _record(2, "assistant", fetch), answers={_BROKER: "NATS because it is small"})])
+    assert _contents(engine) == [("NATS because it is small", Origin.USER)]
