@@ -51,16 +51,18 @@ class SqliteMaintenance:
         """The problems that SQLite's own check finds in the file, a sentence each."""
         # A connection of its own: FTS5 checks with what the connection has cached, and a reader's cache may be stale.
         with translated(self._path), closing(self._connector.open_reader()) as connection:
-            try:
-                said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
-            except apsw.SQLError as error:  # a full text that SQLite cannot even open
-                said = [str(error)]
-            differing = difference(connection).problems()
+            differing = difference(connection)
+            said: list[str] = []
+            if not differing.would_run():  # which this check would run
+                try:
+                    said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+                except apsw.SQLError as error:  # a full text that SQLite cannot even open
+                    said = [str(error)]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
         problems = [f"the file is damaged: {problem}" for problem in said if problem != "ok"]
         if lost := self._connector.lost_with_log():
             problems.insert(0, lost)
-        return problems + differing + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
+        return problems + differing.problems() + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def words_integrity(self, source: str) -> str:
         """The problems that the own check of full text finds."""
