@@ -263,7 +263,7 @@ def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(en
     )
     assert recalled.structured_content["hits"][0]["key"] == "staging_db_port"
     assert recalled.structured_content["tokens"] > 0 and recalled.structured_content["legs"]
-    assert said(forgotten) == "Memory deleted: staging_db_port"
+    assert said(forgotten).startswith("Memory deleted: staging_db_port\n")
     first, hint = said(nothing).split("\n")
     assert first == "No matching memories found."
     assert hint.startswith("! No past session has been read yet")

@@ -15,6 +15,7 @@ from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.models.static_embedder import StaticEmbedder
+from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
@@ -361,3 +362,33 @@ Undoing.TestCase.settings = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TestUndoing = pytest.mark.requirement("X3")(Undoing.TestCase)
+
+
+@pytest.mark.requirement("X3")
+def test_undo_without_an_id_takes_back_what_was_done_last_and_then_what_was_before(engine: Engine) -> None:
+    undo, forget = operation("undo"), operation("forget")
+    with pytest.raises(NotFound, match="no change to undo"):
+        undo.call(engine, undo.request())
+    engine.remember("The crane is blue", key="crane")
+    engine.revise("crane", "The crane is red")
+    forgotten = forget.call(engine, forget.request(name="crane"))
+    assert f"picomem undo {forgotten.change.id}" in forget.reply(forgotten)
+    assert f"picomem undo {forgotten.change.id}" in "".join(forget.presentation(forgotten).next_steps)
+    believed = []
+    for _ in range(3):
+        undo.call(engine, undo.request())
+        believed.append([memory.content for memory in engine.memories()])
+    assert believed == [["The crane is red"], ["The crane is blue"], []]
+    with pytest.raises(NotFound, match="no change to undo"):
+        undo.call(engine, undo.request())
+
+
+@pytest.mark.requirement("X3")
+def test_undo_without_an_id_takes_back_a_whole_run(engine: Engine) -> None:
+    engine.remember("The crane is blue", key="crane")
+    engine.remember("The lock is oiled in June", key="lock")
+    edit, undo = operation("bulk-edit"), operation("undo")
+    edit.call(engine, edit.request(action="archive", names=("crane", "lock")))
+    assert engine.memories() == []
+    undo.call(engine, undo.request())
+    assert {memory.key for memory in engine.memories()} == {"crane", "lock"}

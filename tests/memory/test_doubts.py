@@ -420,3 +420,30 @@ def test_what_came_from_others_is_reviewed_when_asked_for_and_only_once(engine: 
         decide_on(engine, "vendor_port", ReviewVerdict.KEEP)
     engine.undo(change.id)
     assert [item.memory.key for item in to_review(engine, untrusted=True)] == ["vendor_port"]
+
+
+@pytest.mark.requirement("X2", "X15")
+def test_a_person_says_of_any_two_memories_that_one_replaces_the_other(engine: Engine) -> None:
+    engine.remember("The team meets in the blue room", key="room", since="2026-01-10")
+    engine.remember("Standups are held on deck seven", key="standup", since="2026-03-01")
+    assert to_review(engine) == []
+    review = operation("review")
+    done = review.call(engine, review.request(name="standup", verdict="supersede", other="room"))
+    assert [memory.key for memory in engine.memories()] == ["standup"]
+    earlier = engine.recall("where does the team meet, in which room?", valid_at="2026-02-01").hits
+    assert [hit.key for hit in earlier] == ["room"]
+    assert [memory.key for memory in engine.memories(valid_at="2026-02-01")] == ["room"]
+    assert done.change is not None
+    engine.undo(done.change.id)
+    assert {memory.key for memory in engine.memories()} == {"room", "standup"}
+    assert engine.doctor().healthy
+
+
+def test_a_memory_replaces_a_later_one_where_a_person_says_so(engine: Engine) -> None:
+    engine.remember("The team meets in the blue room", key="room", since="2026-01-10")
+    engine.remember("Standups are held on deck seven", key="standup", since="2026-03-01")
+    decide_on(engine, "room", ReviewVerdict.SUPERSEDE, "standup")
+    assert [memory.key for memory in engine.memories()] == ["room"]
+    assert {memory.key for memory in engine.memories(valid_at="2026-03-02")} == {"room", "standup"}
+    with pytest.raises(InvalidInput, match="cannot replace itself"):
+        decide_on(engine, "room", ReviewVerdict.SUPERSEDE, "room")

@@ -128,6 +128,8 @@ def test_the_turn_of_a_statement_that_a_review_replaced_stays_behind_the_newer_s
     doubted: Engine, verdict: str
 ) -> None:
     settled_by(doubted, verdict)
+    for tool in ("winch", "anchor", "lantern", "rudder"):  # in a store of two memories every word is common
+        doubted.remember(f"The {tool} is oiled every month", key=tool)
     hits = doubted.recall("which store do we use for the berth reservations?").hits
     assert "PostgreSQL" in hits[0].text
     (older,) = (hit for hit in hits if hit.text == DECIDED)

@@ -554,15 +554,17 @@ class Engine:
         return self._context.deleting(archive)
 
     @needs(WRITE)
-    def undo(self, name: str, *, reason: str = "") -> list[Undone]:
-        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py.
+    def undo(self, name: str = "", *, reason: str = "") -> list[Undone]:
+        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py. Without a
+        name take back the last run that is in force and is no undo, and no work of picomem's own.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
         cannot be undone, and Conflict where something was built on it since.
         """
-        from picomem.history.undo import undo
+        from picomem.history.undo import last_run, undo
 
         with self._context.connector.write(self.scope) as tx:
+            name = name or last_run(tx, self.scope)
             said = self._context.cleaner().text(reason)
             done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
         if not done:

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 from picomem.clock import iso
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
-from picomem.errors import Conflict, InvalidInput
+from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.history.imported_conversations import left_by
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
-from picomem.memory.version_history import IMPORTED, VersionHistory, same
+from picomem.memory.version_history import IMPORTED, VersionHistory, same, undone_by
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
@@ -29,6 +29,8 @@ from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 _SHOWN = 5  # changes that a sentence names
+_AT_ONCE = 50  # changes that are read
+_UPKEEP = ("expire", "doctor", "purge")  # verbs
 _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
@@ -82,6 +84,21 @@ def undo(
         turned = turn_back(tx, writer, scope, consolidated, reason, undoes, vectors)
         done.append(Undone(consolidated, turned, "", None))
     return done
+
+
+def last_run(tx: Transaction, scope: Scope) -> str:
+    """The latest run of which something can be undone, so that one undo after another goes further back: no undo, and
+    no upkeep, which nobody asked for. Raises NotFound where there is none."""
+    undoes = audit.undoing(tx, scope)
+    undone = undone_by(undoes)
+    before = ""
+    while page := audit.latest(tx, scope, _AT_ONCE, before, []):
+        for change in page:
+            asked = change.verb not in _UPKEEP and change.id not in undoes and change.id not in undone
+            if asked and (change.decision == CONSOLIDATED or not _reason_against(tx, scope, change, undoes)):
+                return change.run
+        before = page[-1].id
+    raise NotFound("There is no change to undo; `picomem changes` lists what was decided.")
 
 
 def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes: dict[str, str], reason: str) -> Undone:

@@ -253,11 +253,7 @@ class Writer:
             **fields,  # type: ignore[arg-type]
         )
         memory = replace(memory, tokens=count_tokens(memory.content))
-        for version in replaced:
-            memories.close(tx, version, self.now, change.id)
-        for number, part in enumerate(kept, latest + 1):
-            past = replace(part, version=number, known_from=self.now, change_id=change.id)
-            self.open_version(tx, past, [Parent(kind="memory", id=old.id, role="replaced", version=part.version)])
+        self._shorten(tx, replaced, kept, latest, change.id)
         replaces = [Parent(kind="memory", id=old.id, role="replaced", version=version.version) for version in replaced]
         return self.open_version(tx, memory, [*parents, *replaces])
 
@@ -271,6 +267,32 @@ class Writer:
         for version in believed:
             memories.close(tx, version, self.now, change.id)
         return change
+
+    def end(self, tx: Transaction, memory: Memory, at: Micros, reason: str, decision: str) -> Change:
+        """End what is believed of a memory at a time: before it, it held. Where it held at no earlier time, archive it.
+        Raises NotFound."""
+        versions = memories.versions(tx, memory.scope, memory.id)
+        ended = [version for version in versions if version.known_to is None and _overlaps(version, at, None)]
+        kept = [part for version in ended for part in _outside(version, at, None)]
+        if not kept:
+            return self.forget(tx, memory.scope, memory.id, reason, decision)
+        latest = versions[-1].version
+        after = latest + len(kept)
+        change = self.record(
+            tx, memory.scope, decision, reason, memory_id=memory.id, before=ended[-1].version, after=after
+        )
+        self._shorten(tx, ended, kept, latest, change.id)
+        return change
+
+    def _shorten(
+        self, tx: Transaction, replaced: Sequence[Memory], kept: Sequence[Memory], latest: int, change_id: str
+    ) -> None:
+        """Close versions, and open what is kept of them, numbered on from `latest`."""
+        for version in replaced:
+            memories.close(tx, version, self.now, change_id)
+        for number, part in enumerate(kept, latest + 1):
+            past = replace(part, version=number, known_from=self.now, change_id=change_id)
+            self.open_version(tx, past, [Parent(kind="memory", id=part.id, role="replaced", version=part.version)])
 
     def expire(self, tx: Transaction, scope: Scope) -> list[Memory]:
         """Archive what has expired (O19); what was archived."""

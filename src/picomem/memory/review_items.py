@@ -6,8 +6,10 @@ which is a candidate, another change of the same run does that, and to undo the 
     keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, are no longer
                 linked, and are confirmed if they are candidates
     discard     the memory, or the newer of a pair, is archived
-    supersede   the older of a pair is archived: it is no longer true; the newer is confirmed if it is a candidate
+    supersede   the older of a pair ends where the newer begins; the newer is confirmed if it is a candidate
     merge       the older of a pair is archived: the newer says the same, and is confirmed if it is a candidate
+
+A person can say of any two memories that one replaces the other, or says the same, whether they are linked or not.
 """
 
 from __future__ import annotations
@@ -126,14 +128,26 @@ def _is_from_others(tx: Transaction, scope: Scope, memory: Memory) -> bool:
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
     """Decide about a candidate, what came from others, or the pair of which a memory is one; `other` names the other
-    one, where it is in several pairs. Raises NotFound, Conflict, or InvalidInput where nothing of it waits."""
+    one, where it is in several pairs, or which the memory replaces. Raises NotFound, Conflict, or InvalidInput where
+    nothing of it waits."""
     memory = resolve(tx, scope, name)
-    pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
+    replaced = resolve(tx, scope, other) if other else None
+    if replaced is not None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
+        if replaced.id == memory.id:
+            raise InvalidInput(f"“{memory.key}” cannot replace itself; name another memory with --other.")
+        pair: tuple[Memory, Memory] | None = (memory, replaced)
+    else:
+        pair = _pair(tx, scope, memory, replaced, writer.now)
     is_from_others = _is_from_others(tx, scope, memory)
     if pair is None and not (memory.is_candidate or is_from_others):
-        raise InvalidInput(f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do.")
+        raise InvalidInput(
+            f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do, and "
+            f"`picomem review {memory.key} supersede --other KEY` says that it replaces another one."
+        )
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
-        raise InvalidInput(f"“{memory.key}” contradicts nothing that is known; keep or discard it.")
+        raise InvalidInput(
+            f"“{memory.key}” contradicts nothing that is known; keep or discard it, or name --other that it replaces."
+        )
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
@@ -161,7 +175,8 @@ def settle_pair(
     if verdict is ReviewVerdict.DISCARD:
         return writer.forget(tx, newer.scope, newer.id, f"{said} discarded beside “{older.key}”", "discard")
     if verdict is ReviewVerdict.SUPERSEDE:
-        return writer.forget(tx, older.scope, older.id, f"{said} superseded by “{newer.key}”", "supersede")
+        end = newer.valid_from if newer.valid_from > older.valid_from else writer.now
+        return writer.end(tx, older, end, f"{said} superseded by “{newer.key}”", "supersede")
     if verdict is ReviewVerdict.MERGE:
         return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
     return _unlink(tx, writer, *_by_link(newer, older), {}, said)

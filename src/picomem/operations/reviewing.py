@@ -24,7 +24,7 @@ class ReviewRequest:
         "the memory to decide on: its key or id (default: list all that need a decision)", "", positional=True
     )
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
-    other: str = option("the other statement, if the memory is in several pairs", "")
+    other: str = option("the other statement, if the memory is in several pairs; or any memory that it replaces", "")
     untrusted: bool = option("also list what came from tools, the web or others, and was not reviewed yet", False)
     limit: int = option("maximum number of entries", 20, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("continue from here: the cursor of the previous page", "")
@@ -60,9 +60,10 @@ class ReviewResult:
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     """List what needs a decision, or decide: candidates, and statements that may contradict each other.
 
-    keep confirms a candidate or what came from others, or both of a pair; supersede archives the older of a pair,
-    and merge does so because the newer says the same, and both confirm the newer one; discard archives the memory, or
-    the newer of a pair. `undo` takes each decision back.
+    keep confirms a candidate or what came from others, or both of a pair; supersede ends the older of a pair where the
+    newer begins, merge archives the older because the newer says the same, and both confirm the newer one; discard
+    archives the memory, or the newer of a pair. With `other`, supersede and merge take any two memories: the first
+    replaces the other. `undo` takes each decision back.
     """
     from picomem.engine.review import count_to_review, decide_on, pending_decisions
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    change: str = option("the id of a change or of a run, or the beginning of one", positional=True)
+    change: str = option(
+        "the id of a change or of a run, or the beginning of one (default: the last one that is not undone)",
+        "",
+        positional=True,
+    )
     reason: str = option("why", "", short="-m")
 
 
@@ -45,7 +49,7 @@ class UndoResult:
 
 
 def undo(engine: Engine, request: Undo) -> UndoResult:
-    """Undo a change, or all changes of a run: the earlier version is current again.
+    """Undo a change, or all changes of a run, or what was done last: the earlier version is current again.
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
     one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
@@ -70,7 +74,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
         for key in expired
     ]
     undone = done[0].undone
-    if not undone.id.startswith(request.change):  # the run, and not one change of it
+    if not request.change or not undone.id.startswith(request.change):  # the run, and not one change of it
         warnings += filter(None, [left_by_undo(engine, undone.run)])
     return UndoResult(done[0].change.run, views, warnings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.final_scores import weight_of_memories
@@ -65,24 +66,31 @@ def memory_hits(state: RecallState) -> list[Hit]:
 
 
 def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
-    """Note which of the episodes made a statement that was archived since, as by a review, beside a newer one that
-    recall lists. The link between the two stands on whichever was learned later."""
+    """Note which of the episodes made a statement that was archived or ended since, as by a review, beside a newer one
+    that recall lists. The link between the two stands on whichever was learned later."""
     if not state.listed:
         return
     for older, made_from in memories.made_from_episodes(state.tx, state.scope, episode_ids):
-        newer = next((memory for memory in state.listed if _may_replace(memory, older)), None)
+        newer = next((memory for memory in state.listed if _may_replace(memory, older, state.now)), None)
         if newer is not None and _was_outdated(state, older):
             for episode_id in made_from:
                 state.replaced_by.setdefault(episode_id, newer.id)
 
 
-def _may_replace(newer: Memory, older: Memory) -> bool:
+def _may_replace(newer: Memory, older: Memory, now: Micros) -> bool:
     is_linked = older.id in newer.contradicts or newer.id in older.contradicts
-    return is_linked and older.archived and older.valid_from <= newer.valid_from and not newer.is_candidate
+    return (
+        is_linked
+        and (older.archived or older.over(now))
+        and older.valid_from <= newer.valid_from
+        and not newer.is_candidate
+    )
 
 
-def _was_outdated(state: RecallState, archived: Memory) -> bool:
-    closed_by = memories.closers(state.tx, state.scope, archived.id).get(archived.version)
+def _was_outdated(state: RecallState, gone: Memory) -> bool:
+    if not gone.archived:
+        return True
+    closed_by = memories.closers(state.tx, state.scope, gone.id).get(gone.version)
     change = audit.change(state.tx, state.scope, closed_by) if closed_by else None
     return change is not None and change.decision != _SAYS_THE_SAME
 
