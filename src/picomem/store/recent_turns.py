@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import takewhile
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
@@ -38,7 +39,9 @@ def _holding(tx: Transaction, scope: Scope, docs: list[int], words: Collection[s
         doc for word in words for doc in index.episodes_with(scope, _stem(word), min(docs), max(docs)) if doc in wanted
     )
     least = max(1.0, share * len(words))
-    return [doc for doc in sorted(docs, key=lambda doc: -counts[doc]) if counts[doc] >= least]
+    best = [doc for doc, _ in takewhile(lambda counted: counted[1] >= least, counts.most_common())]
+    latest = {doc: place for place, doc in enumerate(docs)}
+    return sorted(best, key=lambda doc: (-counts[doc], latest[doc]))
 
 
 def _stem(word: str) -> str:
