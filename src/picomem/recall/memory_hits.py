@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
+from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.final_scores import weight_of_memories
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
@@ -17,22 +18,19 @@ from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
 from picomem.records.kinds import Decision
 from picomem.records.memory import Memory, Parent, doubted_pairs
-from picomem.store import audit, episodes, memories
+from picomem.store import audit, episodes, memories, row_counts
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
+_WIDER = 4  # times as many are read where the filters leave too few
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
 
 
 def memory_hits(state: RecallState) -> list[Hit]:
     """The memories that answer the question, the best first."""
-    total, lost = memories.count(state.tx, state.scope)
-    state.damaged += [f"memory {number} of those that are not there" for number in range(lost)]
+    total = row_counts.memories_written(state.tx, state.scope).versions
     words = state.words("memory", total)
     near = state.near("memory", total)
-    docs = list(dict.fromkeys([*words.totals, *near.nearest]))
-    known = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
-    filters = state.wanted.filters
-    records = {memory.doc: memory for memory in known if filters.admits_memory(memory, state.scope, state.now)}
+    records = _candidates(state, words.totals, near.nearest)
     signals = Signals(totals=words.totals, words=words.parts(records))
     state.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
     fusion = state.fused(records, signals, words)
@@ -63,6 +61,24 @@ def memory_hits(state: RecallState) -> list[Hit]:
     best = [doc for doc, _ in ranked[:LOOKED]]
     state.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
     return hits
+
+
+def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collection[int]) -> dict[int, Memory]:
+    """Read the memories that may answer: those that the words like best, and the nearest. More are read only as long as
+    the filters leave out so many that too few remain."""
+    admits = state.wanted.filters.admits_memory
+    admitted: dict[int, Memory] = {}
+    known: set[int] = set()
+    count = rank.CANDIDATES
+    while True:
+        best = rank.best_by_words(totals, count)
+        docs = [doc for doc in dict.fromkeys([*best, *nearest]) if doc not in known]
+        read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
+        admitted |= {memory.doc: memory for memory in read if admits(memory, state.scope, state.now)}
+        known.update(docs)
+        if count >= len(totals) or sum(doc in totals for doc in admitted) >= rank.CANDIDATES:
+            return admitted
+        count *= _WIDER
 
 
 def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import nlargest
 from itertools import combinations
 
 from picomem.light_dataclass import replace
@@ -15,6 +16,7 @@ CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
 CLOSE = 0.25  # of the score: two statements that fit so nearly alike
 FAR = 0.7  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
+_MOST_DECISIONS = 60
 UNCONFIRMED = "said in passing, not confirmed"
 
 
@@ -35,11 +37,12 @@ def newer_first(
         best = max(weighed.values())
         if weighed[first] <= weighed[second] <= weighed[first] + FAR * best:
             weighed[first], weighed[second] = weighed[second], min(weighed[first], weighed[second] * 0.999)
-    decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and words.get(doc)]
+    decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and len(words.get(doc, ())) > 1]
+    decisions = nlargest(_MOST_DECISIONS, decisions, key=weighed.__getitem__)  # each is compared with each
     decisions.sort(key=lambda doc: (records[doc].valid_from, doc))
     for earlier, later in combinations(decisions, 2):
         alike = weighed[later] < weighed[earlier] <= weighed[later] * (1 + CLOSE)
-        if alike and len(words[earlier]) > 1 and words[earlier].keys() <= words[later].keys():
+        if alike and words[earlier].keys() <= words[later].keys():
             weighed[earlier], weighed[later] = weighed[later], weighed[earlier]
     return weighed, remarks
 

@@ -47,11 +47,12 @@ class Fts5Search:
         match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
         rows = self._tx.all(f"{source}_word_scores", match=match)
         total = self._table_rows(source)
-        if any(score is None for _, score in rows):
+        scores = dict(rows)
+        if None in scores.values():
             raise Corrupt(f"The full text of “{source}” is damaged; run `picomem doctor --repair`.")
         documents = len(rows)
         idf = max(log((total - documents + 0.5) / (documents + 0.5)), _LOWEST_IDF) if total > documents else _LOWEST_IDF
-        return Posting(term, documents, {doc: weight * (score / idf) for doc, score in rows})
+        return Posting(term, documents, {doc: weight * (score / idf) for doc, score in scores.items()})
 
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
