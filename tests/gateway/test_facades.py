@@ -125,6 +125,16 @@ def test_a_graph_is_written_read_searched_and_deleted(engine: Engine, mode: str)
     }
 
 
+def test_lists_that_a_model_writes_as_text_are_lists(facades: Facades) -> None:
+    created = facades.data("create_entities", entities=json.dumps([ANN, {**BO, "observations": "Barks, and bites"}]))
+    assert [entity["observations"] for entity in created["entities"]] == [ANN["observations"], ["Barks, and bites"]]
+    for names in ('["Ann", "Bo"]', "Ann,Bo"):
+        opened = facades.data("open_nodes", names=names)
+        assert {entity["name"] for entity in opened["entities"]} == {ANN["name"], BO["name"]}
+    assert facades.data("delete_entities", entityNames="Ann, Bo")["success"] is True
+    assert facades.data("read_graph") == {"entities": [], "relations": []}
+
+
 def test_claudes_tool_keeps_files_that_recall_finds(facades: Facades, engine: Engine) -> None:
     text = "The release waits for Ann.\n"
     facades.memory("create", path="/memories/plan.md", file_text=text)

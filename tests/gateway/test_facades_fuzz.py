@@ -14,7 +14,7 @@ from tests.amounts import amount
 from tests.inert import assert_inert
 
 from picomem.engine.engine import Engine
-from picomem.gateway.facade_tools import check_arguments
+from picomem.gateway.facade_tools import checked_arguments
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.untrusted_quotes import UntrustedQuotes
 from picomem.settings import FACADES
@@ -73,6 +73,6 @@ def test_hostile_calls_get_an_answer_that_fits_the_schema_or_a_sentence(
             fits = {name: value for name, value in result.structured_content.items() if name != "success"}
             schema = {**tool.gives, "required": [name for name in tool.gives["required"] if name != "success"]}
             schema["properties"] = {name: part for name, part in schema["properties"].items() if name != "success"}
-            check_arguments(tool.name, schema, fits)
+            checked_arguments(tool.name, schema, fits)
     assert answered == {tool.name for tool in tools}
     assert disagreements(db) == []

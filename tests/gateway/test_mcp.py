@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ from tests.forked_program import ForkedProcess, program
 
 import picomem
 from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput
 from picomem.gateway.mcp import build_server, due, project_of
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Presentation
-from picomem.operations.schemas import described
+from picomem.operations.schemas import described, tool_parameters
 from picomem.operations.table import operations
 from picomem.records.scope import Scope
 from picomem.records.untrusted_fence import without_quoted
@@ -286,6 +288,47 @@ def test_a_category_may_be_one_or_a_list_and_a_range_of_time_is_unix_millisecond
     assert keys(category="timeline") == set()
     assert keys(since=before, until=after) == {"staging_db_port"}
     assert keys(until=before) == set()
+
+
+@pytest.mark.requirement("O14")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('["paint","harbor"]', ("paint", "harbor")),
+        ("paint,harbor", ("paint", "harbor")),
+        ("['paint', 'harbor']", ("paint", "harbor")),
+        ("[paint]", ("paint",)),
+        (['["paint","harbor"]'], ("paint", "harbor")),
+        (["paint, harbor"], ("paint, harbor",)),
+        ("paint", ("paint",)),
+        ("null", ()),
+        ("[]", ()),
+    ],
+)
+def test_a_list_that_a_model_writes_as_text_is_read_as_it_is_meant(
+    engine: Engine, written: Any, meant: tuple[str, ...]
+):
+    arguments = {"content": "The boats were painted in May", "key": "boats", "tags": written}
+    assert not call(engine, "memory_store", arguments).is_error
+    (memory,) = engine.memories()
+    assert sorted(memory.tags) == sorted(meant)
+    for category in ('["fact","preference"]', "fact,preference", "null"):
+        hits = call(engine, "memory_recall", {"query": "boats", "category": category}).structured_content["hits"]
+        assert [hit["key"] for hit in hits] == ["boats"]
+    wrong = call(engine, "memory_store", arguments | {"tags": "[1, 2]"})
+    assert wrong.is_error and said(wrong) == "tags is 1; it is a text, or a list of such."
+
+
+def test_every_list_of_every_tool_may_be_written_as_text():
+    for operation in operations():
+        parameters = tool_parameters(operation)
+        for name, shape in parameters.schema()["properties"].items():
+            lists = [part for part in shape.get("anyOf", [shape]) if part.get("type") == "array"]
+            for part in lists:
+                element = part["items"].get("enum", ["words"])[0]
+                with suppress(InvalidInput):  # what else the tool needs
+                    asked = parameters.request({name: json.dumps([element, element])})
+                    assert (element, element) in asdict(asked).values()
 
 
 @pytest.mark.requirement("O2")

@@ -23,6 +23,7 @@ from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_store import OriginOf
 from picomem.operations.command_rewriting import ASK_PERSON, for_agents
+from picomem.operations.list_arguments import list_meant
 from picomem.operations.offer_origins import origin_of_text
 from picomem.operations.operation import Progressing
 from picomem.records.kinds import Origin, worst
@@ -98,7 +99,7 @@ class FacadeTool:
             permissions = self.permissions(arguments)
             for permission in permissions:
                 engine.caller.require(permission, self.name)
-            check_arguments(self.name, self.takes, arguments)
+            arguments = checked_arguments(self.name, self.takes, arguments)
             stores = WRITING in permissions
             origins = _Origins(quotes, engine, arguments if stores else {})
             reply = self.handle(engine, arguments, origins)
@@ -135,11 +136,28 @@ def _notes(reply: FacadeReply, arguments: Mapping[str, Any], origins: _Origins) 
         yield f"Untrusted text was read, and the user has not stated all of this, so its origin is {worse}."
 
 
-def check_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any]) -> None:
-    """Raise InvalidInput with one sentence where arguments do not fit."""
-    problem = _problem_in(dict(arguments), schema, "")
+def checked_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with the lists that are written as text. Raises InvalidInput with one sentence where they do not
+    fit."""
+    read = _with_lists(dict(arguments), schema)
+    problem = _problem_in(read, schema, "")
     if problem:
         raise InvalidInput(f"Invalid arguments for {tool}: {problem}.")
+    return read
+
+
+def _with_lists(value: Any, schema: JsonSchema) -> Any:
+    """A value whose lists are lists, where a model wrote them as text (list_arguments.py)."""
+    if schema["type"] == "array":
+        read = list_meant(value, is_of_names=isinstance(schema, _NameList))
+        if isinstance(read, str) and schema["items"]["type"] == "string":
+            return [read]
+        return [_with_lists(element, schema["items"]) for element in read] if isinstance(read, list) else read
+    if schema["type"] == "object" and isinstance(value, dict):
+        parts = schema["properties"]
+        read = {name: _with_lists(inner, parts[name]) if name in parts else inner for name, inner in value.items()}
+        return {name: inner for name, inner in read.items() if inner is not None}
+    return value
 
 
 def _problem_in(value: Any, schema: JsonSchema, where: str) -> str:
@@ -181,6 +199,15 @@ def text_schema(description: str = "") -> JsonSchema:
 def list_schema(items: JsonSchema, description: str = "") -> JsonSchema:
     """A list."""
     return {"type": "array", "items": items} | ({"description": description} if description else {})
+
+
+def names_schema(description: str) -> JsonSchema:
+    """A list of names, which hold no commas."""
+    return _NameList(list_schema(text_schema(), description))
+
+
+class _NameList(dict[str, Any]):
+    """The schema of a list of names."""
 
 
 def closed(schema: Any) -> Any:

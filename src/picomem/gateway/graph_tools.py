@@ -27,6 +27,7 @@ from picomem.gateway.facade_tools import (
     FacadeTool,
     closed,
     list_schema,
+    names_schema,
     object_schema,
     text_schema,
 )
@@ -90,7 +91,7 @@ def graph_tools() -> list[FacadeTool]:
         _deleting(
             "delete_entities",
             "Delete entities, with what is known about them and with their relations.",
-            object_schema(entityNames=list_schema(text_schema(), "the names of the entities")),
+            object_schema(entityNames=names_schema("the names of the entities")),
             _delete_entities,
         ),
         _deleting(
@@ -121,7 +122,7 @@ def graph_tools() -> list[FacadeTool]:
         _reading(
             "open_nodes",
             "Read the entities of these names, with their relations.",
-            object_schema(names=list_schema(text_schema(), "the names of the entities")),
+            object_schema(names=names_schema("the names of the entities")),
             _opened,
         ),
     ]

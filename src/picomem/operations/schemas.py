@@ -7,8 +7,9 @@ sends, so the two cannot differ. Where the designs' tools say something else tha
 (`knowledge` for a fact; an agent cannot speak as its user), the field's `tool_wording` says so.
 
 Two liberties are taken with what models send, because they send it: a null means "not given", and a list of one may
-come without its brackets. A tool also takes a number in quotes, as pydantic has it. Everything else that does not fit
-is InvalidInput, one sentence that names the parameter and what it takes.
+come without its brackets. A tool also takes a number in quotes, as pydantic has it, and a list as a text
+(list_arguments.py). Everything else that does not fit is InvalidInput, one sentence that names the parameter and what
+it takes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
 from picomem.operations.field_shapes import shape_of
+from picomem.operations.list_arguments import list_meant
 from picomem.operations.operation import AS_DECLARED, LARGEST, Operation, ToolWording, options
 from picomem.operations.recall_views import jsonable
 from picomem.records.kinds import Origin
@@ -60,6 +62,7 @@ class Parameter:
     kinds: tuple[type, ...]
     choices: tuple[str, ...]
     many: bool
+    is_path: bool
     default: Any
     wording: ToolWording = AS_DECLARED
     nullable: bool = False
@@ -92,7 +95,7 @@ class Parameters:
     """The parameters of an operation's tool."""
 
     null_is_absent = True  # models send one for what they do not mean to give
-    takes_quoted = True  # models put numbers, and true and false, in quotes
+    takes_quoted = True  # models put numbers, true and false, and lists in quotes
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
@@ -121,7 +124,8 @@ class Parameters:
 
     def request(self, arguments: Mapping[str, Any]) -> Any:
         """The operation's request for a client's arguments. Raises InvalidInput with one sentence."""
-        given = {name: value for name, value in arguments.items() if value is not None or not self.null_is_absent}
+        read = self._with_lists(arguments) if self.takes_quoted else arguments
+        given = {name: value for name, value in read.items() if value is not None or not self.null_is_absent}
         for name in given:
             self._check(name, given[name])
         try:
@@ -132,6 +136,14 @@ class Parameters:
             parameter.field: parameter.value(getattr(checked, parameter.name)) for parameter in self._known.values()
         }
         return self._operation.request(**values)
+
+    def _with_lists(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments with the lists that are written as text."""
+        lists = {name: parameter for name, parameter in self._known.items() if parameter.many}
+        return {
+            name: list_meant(value, is_of_names=not lists[name].is_path) if name in lists else value
+            for name, value in arguments.items()
+        }
 
     def _check(self, name: str, value: Any) -> None:
         """Refuse an unknown parameter, and a value for which there is a better sentence than "one of"."""
@@ -278,6 +290,7 @@ def _plain_view(operation: Operation) -> list[Parameter]:
                 kinds=tuple(kind for kind in kinds if kind is not NoneType),
                 choices=tuple(str(choice) for choice in about["choices"]),
                 many=about["many"],
+                is_path=about["path"],
                 default=default,
                 nullable=default is None,
                 extra={bound: value for bound, value in bounds.items() if value is not None} | dict(shape),
