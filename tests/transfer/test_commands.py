@@ -154,3 +154,21 @@ def test_a_packed_export_that_unpacks_to_too_much_is_stopped(
     path.write_bytes(gzip.compress((line * 50_000).encode()))
     with pytest.raises(InvalidInput, match="when it is unpacked"):
         take_in(engine, path, "mcp-memory")
+
+
+@pytest.mark.sqlite_file("starts a fresh interpreter on the default store")
+@pytest.mark.requirement("X13")
+@pytest.mark.parametrize("encoding", ["cp1252", "gbk", "cp932"])
+def test_what_another_program_reads_is_utf8_whatever_the_terminal_has(encoding: str, tmp_path: Path) -> None:
+    content = "Zoë 喜欢 the Škoda, 札幌 and 🦊"
+    env = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "PICOMEM_DATA_DIR": str(tmp_path)}
+
+    def run(*arguments: str) -> bytes:
+        return subprocess.run([sys.executable, "-m", "picomem", *arguments], env=env, stdout=-1, check=True).stdout
+
+    run("remember", content, "--key", "zoe")
+    assert json.loads(run("memories", "--json"))["memories"][0]["content"] == content
+    export = tmp_path / "export.jsonl"
+    export.write_bytes(run("export"))
+    assert content in export.read_text("utf-8")
+    assert json.loads(run("--db", str(tmp_path / "other.db"), "import", str(export), "--json"))["new"] == 1

@@ -134,9 +134,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
     # Before numpy loads: a second thread of the linear algebra waits by spinning, and doubles a recall's work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _open_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        # Text holds whatever people wrote; a terminal that cannot show a character shows a stand-in.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    _fit_streams(is_for_program="--json" in arguments or not sys.stdout.isatty())
     try:
         return run(arguments)
     except PicomemError as error:
@@ -156,6 +154,17 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
         else:
             raise
         return _fail(lacking, arguments, program)
+
+
+def _fit_streams(*, is_for_program: bool) -> None:
+    """Write UTF-8 to another program, and to a terminal its own encoding.
+
+    Text holds whatever people wrote. What a pipe, a file or a reader of JSON gets must be read back as it was, whatever
+    encoding the terminal has; a terminal that cannot show a character shows a stand-in.
+    """
+    encoding = {"encoding": "utf-8"} if is_for_program else {}
+    for stream, further in ((sys.stdout, encoding), (sys.stderr, {})):
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace", **further)
 
 
 def _open_closed_streams() -> None:
