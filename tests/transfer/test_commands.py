@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.ingest.test_host_database import FULL_TEXT
+from tests.ingest.test_host_database import write as write_database
 from tests.transfer.conftest import take_in
 from tests.transfer.foreign_files import FILES
 from tests.transfer.test_conversations import chatgpt, write
@@ -172,3 +174,11 @@ def test_what_another_program_reads_is_utf8_whatever_the_terminal_has(encoding: 
     export.write_bytes(run("export"))
     assert content in export.read_text("utf-8")
     assert json.loads(run("--db", str(tmp_path / "other.db"), "import", str(export), "--json"))["new"] == 1
+
+
+@pytest.mark.sqlite_file("reads a database of claude-mem, a SQLite file of its own")
+@pytest.mark.parametrize("command", [("import", "claude-mem"), ("import",), ("ingest",)])
+def test_a_database_with_an_endless_full_text_table_is_refused(command: tuple[str, ...], run, tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    write_database(path, *FULL_TEXT)
+    assert str(path) in run(*command, str(path), code=2)

@@ -7,7 +7,9 @@
   then the statement is made again.
 - A database that is locked for longer than a moment is reported, and read the next time.
 
-Its content is not trusted: nothing of its schema runs.
+Its content is not trusted, and nothing of its schema runs. No module of virtual tables is loaded, and whatever a view
+would read is denied, so only ordinary tables can be read. The pages of a damaged file may form a circle, so a statement
+ends after so many steps as a sound file of this size can need.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from typing import Any
 import apsw
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.source import SourceState, look_at
+from picomem.ingest.source import LOG, SourceState, look_at
 
 _PATIENCE = 500  # milliseconds to wait for a lock
 _TRIES = 5
+_LEAST_STEPS = 10_000_000  # of SQLite's machine in one statement
+_STEPS_FOR_BYTE = 4  # a row takes about as many steps as it has bytes
+_STEPS_AT_ONCE = 100_000
 _PAGE_BYTES = 16 << 20  # after which a statement ends, however many rows are left
 
 Row = tuple[Any, ...]
@@ -37,6 +42,7 @@ class HostDatabase:
         self._columns: dict[str, set[str]] = {}
         self._connection: apsw.Connection | None = None
         self._at_rest: SourceState | None = None
+        self._steps_left = 0
 
     def close(self) -> None:
         if self._connection is not None:
@@ -46,12 +52,10 @@ class HostDatabase:
     def columns(self, table: str) -> set[str]:
         """The columns of a table; none where there is no such table."""
         if table not in self._columns:
-            # A view would run whatever stands in it.
-            rows = self.select(
-                "SELECT c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
-                "WHERE s.type = 'table' AND s.name = ?",
-                table,
+            is_ordinary = self.select(
+                "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?", table
             )
+            rows = self.select("SELECT name FROM pragma_table_info(?)", table) if is_ordinary else []
             self._columns[table] = {str(name) for (name,) in rows}
         return self._columns[table]
 
@@ -63,6 +67,8 @@ class HostDatabase:
                 if self._at_rest is None or self._at_rest == self._rest():
                     return rows
                 self.close()  # somebody opened it meanwhile
+        except apsw.InterruptError as error:
+            raise InvalidInput(f"{self._path} cannot be read: it takes more steps than its size explains.") from error
         except apsw.BusyError as error:
             raise InvalidInput(f"{self._path} is locked by another program; try again in a moment.") from error
         except (apsw.Error, UnicodeDecodeError) as error:
@@ -78,6 +84,7 @@ class HostDatabase:
         assert self._connection is not None
         rows: list[Row] = []
         size = 0
+        self._steps_left = _LEAST_STEPS + _STEPS_FOR_BYTE * self._size()
         with closing(self._connection.cursor()) as cursor:
             for row in cursor.execute(statement, tuple(values)):
                 rows.append(row)
@@ -94,8 +101,24 @@ class HostDatabase:
         self._connection.set_busy_timeout(_PATIENCE)
         self._connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        self._connection.drop_modules(())
+        self._connection.authorizer = _allow_tables
+        self._connection.set_progress_handler(self._is_too_long, _STEPS_AT_ONCE)
+
+    def _is_too_long(self) -> bool:
+        self._steps_left -= _STEPS_AT_ONCE
+        return self._steps_left < 0
+
+    def _size(self) -> int:
+        """The bytes of the file, and of its log."""
+        return sum(look_at(path).size for path in (self._path, self._path.with_name(self._path.name + LOG)))
 
     def _rest(self) -> SourceState | None:
         """The state of the file while nobody has it open; None if somebody may have."""
         beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
         return None if any(path.exists() for path in beside) else look_at(self._path)
+
+
+def _allow_tables(_action: int, _first: str | None, _second: str | None, _base: str | None, view: str | None) -> int:
+    """Deny what is read on behalf of a view."""
+    return apsw.SQLITE_OK if view is None else apsw.SQLITE_DENY

@@ -27,6 +27,7 @@ from picomem.errors import InvalidInput
 from picomem.paths import open_regular
 
 LONGEST = 8 * 1024 * 1024
+MOST_BLANK = 1_000_000  # lines in a row: a packed file of a few KB may hold hundreds of millions
 _SAMPLE_BLANK = 100_000  # blank lines, after which nothing else is looked for
 _SAMPLE_LINES = 20
 _LARGE_SAMPLE_LINES = 200
@@ -61,27 +62,28 @@ class Line(NamedTuple):
     data: bytes | None
 
 
-def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, most_blank: int | None = None) -> Iterator[Line]:
-    """The complete lines of a transcript from byte `offset` on; blank lines are passed over, `most_blank` in a row.
+def lines(path: Path, offset: int = 0, *, longest: int = LONGEST) -> Iterator[Line]:
+    """The complete lines of a transcript from byte `offset` on; blank lines are passed over, `MOST_BLANK` in a row.
 
     A last line without a newline is complete if it is a whole JSON object, which no part of a longer one can be; a
     program that writes no newline at the end would lose it otherwise. Raises NotFound or InvalidInput (not a regular
     file, cannot be read, damaged compression, more blank lines than that); the lines before the damage are given first.
     """
     with _opened(path, offset) as stream:
-        for line in _split(stream, offset, longest, most_blank):
-            if line is None:
-                raise InvalidInput(f"{path} has more than {most_blank:,} empty lines in a row; remove them.")
-            yield line
+        yield from _split(path, stream, offset, longest)
 
 
 def records(path: Path, offset: int = 0) -> Iterator[Line]:
     """The lines of a transcript as `lines` gives them. Where several records stand in one line, or one behind a part of
     another, each is given as a line of its own."""
     with _opened(path, offset) as stream:
-        for line in _split(stream, offset, LONGEST, None, is_apart=True):
-            if line is not None:
-                yield line
+        yield from _split(path, stream, offset, LONGEST, is_apart=True)
+
+
+def all_records(path: Path, *, longest: int) -> Iterator[Line]:
+    """The records of a file that does not grow: as `records` and `lines` give them, and an unfinished last one too."""
+    with _opened(path, 0) as stream:
+        yield from _split(path, stream, 0, longest, is_apart=True, is_ended=True)
 
 
 class Sample(NamedTuple):
@@ -227,10 +229,10 @@ def _compressed(start: bytes) -> bool:
 
 
 def _split(
-    stream: BinaryIO, offset: int, longest: int, most_blank: int | None, *, is_apart: bool = False
-) -> Iterator[Line | None]:
-    """The lines; None at the end where more than `most_blank` of them are blank in a row. With `is_apart`, each record
-    of a line is a line."""
+    path: Path, stream: BinaryIO, offset: int, longest: int, *, is_apart: bool = False, is_ended: bool = False
+) -> Iterator[Line]:
+    """The lines. With `is_apart`, each record of a line is a line. With `is_ended` nothing will be added to the file,
+    so its last line is given in any case."""
     position, blank = offset, 0
     while data := stream.readline(longest + 1):
         start, position = position, position + len(data)
@@ -238,11 +240,13 @@ def _split(
             if len(data) > longest:
                 rest = _pass_line(stream)
                 if rest is None:
+                    if is_ended:
+                        yield Line(start, position, None)
                     return
                 position += rest
                 yield Line(start, position, None)
                 continue
-            if not _is_object(data):
+            if not (is_ended or _is_object(data)):
                 if is_apart:  # the last record may be unfinished; what stands before it is not
                     *before, last = _apart(start, position, data, _bare(data))
                     yield from before
@@ -258,9 +262,8 @@ def _split(
                 yield Line(start, position, bare)
             continue
         blank += 1
-        if blank == most_blank:
-            yield None
-            return
+        if blank == MOST_BLANK:
+            raise InvalidInput(f"{path} has more than {MOST_BLANK:,} empty lines in a row; remove them.")
 
 
 def _apart(start: int, end: int, data: bytes, bare: bytes) -> Iterator[Line]:

@@ -13,7 +13,6 @@ from picomem.ingest.reader import Line
 from picomem.paths import read_regular, status_of
 
 LARGEST = 2 << 30  # bytes of a file that is read line by line, also after it is unpacked
-MOST_BLANK = 1_000_000  # lines in a row: a packed file of a few KB may hold hundreds of millions
 LARGEST_DOCUMENT = 256 << 20  # bytes of a file that is held in memory
 
 
@@ -28,9 +27,10 @@ def check_size(path: Path, most: int = LARGEST) -> int:
 
 
 def bounded_lines(path: Path, longest: int) -> Iterator[Line]:
-    """The lines of a file, which may be packed with gzip or zstd. Raises NotFound and InvalidInput."""
+    """The records of a file, one a line, which may be packed with gzip or zstd. An unfinished last one is given too,
+    and so is each of several in a line. Raises NotFound and InvalidInput."""
     check_size(path)
-    for line in reader.lines(path, longest=longest, most_blank=MOST_BLANK):
+    for line in reader.all_records(path, longest=longest):
         if line.end > LARGEST:
             raise InvalidInput(f"{path} is larger than {LARGEST >> 20:,} MiB when it is unpacked; split it.")
         yield line

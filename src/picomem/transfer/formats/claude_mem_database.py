@@ -57,40 +57,51 @@ class ClaudeMemDatabase:
         with closing(HostDatabase(path)) as database:
             if not database.columns("observations"):
                 raise InvalidInput(f"{path} is no database of claude-mem: it has no table of observations.")
-            for row in _rows(database, "observations", _OBSERVED):
+            for row in _rows(database, importer, path, "observations", _OBSERVED):
                 _offer_observation(importer, row)
-            for row in _rows(database, "session_summaries", _SUMMARISED):
+            for row in _rows(database, importer, path, "session_summaries", _SUMMARISED):
                 _offer_summary(importer, row)
             if database.columns("user_prompts"):
                 ((prompts,),) = database.select("SELECT count(*) FROM user_prompts")
                 importer.report.passed_over["prompt"] += int(prompts)
 
 
-def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The rows of a table, with those of the wanted columns that it has; what is too long is left out. Rows may share
-    an id: a table that was copied has no key."""
+def _rows(
+    database: HostDatabase, importer: Importer, path: Path, table: str, wanted: tuple[str, ...]
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table, with those of the wanted columns that it has. What is too long is left out and counted, and
+    so is a row without a number. Rows may share an id: a table that was copied has no key."""
     columns = database.columns(table)
     if "id" not in columns:
         return
     names = [name for name in (*wanted, *_TIMES) if name in columns]
+    key = next((key for key in ("rowid", "oid", "_rowid_") if key not in columns), "rowid")
     # A value that is too long is not even fetched, and a text that is no UTF-8 is read as bytes.
-    chosen = ", ".join(
-        f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} "
-        f"WHEN octet_length({name}) <= {_LONGEST} THEN CAST({name} AS BLOB) END"
+    chosen = "".join(
+        f", CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} "
+        f"WHEN octet_length({name}) <= {_LONGEST} THEN CAST({name} AS BLOB) END, octet_length({name}) > {_LONGEST}"
         for name in names
     )
-    last, passed = -(2**62), 0  # the id of the last row, and how many rows with that id were read
+    ((count,),) = database.select(f"SELECT count(*) FROM {table}")
+    last, done = -(2**63), 0
     while page := database.select(
-        f"SELECT id, {chosen} FROM {table} WHERE typeof(id) = 'integer' AND id >= ? ORDER BY id LIMIT {_PAGE} OFFSET ?",
+        f"SELECT {key}, CASE WHEN typeof(id) = 'integer' THEN id END{chosen} FROM {table} "
+        f"WHERE {key} > ? ORDER BY {key} LIMIT {_PAGE}",
         last,
-        passed,
     ):
-        for row in page:
-            values = (value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in row[1:])
-            yield {"id": row[0], **dict(zip(names, values, strict=True))}
-            if row[0] < last:
+        for number, row_id, *values in page:
+            if number <= last:
                 raise InvalidInput(f"The rows of {table} are out of order: the database is damaged.")
-            last, passed = row[0], passed + 1 if row[0] == last else 1
+            last = number
+            if row_id is None:
+                importer.unreadable(f"row {number} of {table}", "its id is no number")
+                continue
+            for name in (name for name, is_too_long in zip(names, values[1::2], strict=True) if is_too_long):
+                importer.unreadable(f"row {row_id} of {table}", f"its {name} is longer than {_LONGEST >> 20} MiB")
+            texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values[::2])
+            yield {"id": row_id, **dict(zip(names, texts, strict=True))}
+        done += len(page)
+        importer.done_with(done, count, path)
 
 
 def _offer_observation(importer: Importer, row: dict[str, Any]) -> None:
