@@ -319,3 +319,72 @@ def test_rows_of_claude_mem_that_share_an_id_are_all_taken_in(engine: Engine, tm
     _, report = take_in(engine, path, dry_run=True)
     offered = report.new + report.known + report.changed + sum(report.refused.values())
     assert offered == 460
+
+
+ENTITIES = [{"type": "entity", "name": name, "entityType": "person", "observations": []} for name in ("Anna", "Bo")]
+
+
+@pytest.mark.requirement("X13")
+@pytest.mark.parametrize(
+    ("text", "new", "unreadable"),
+    [
+        (json.dumps(ENTITIES[0]) + json.dumps(ENTITIES[1]) + "\n", 2, 0),
+        (json.dumps(ENTITIES), 2, 0),
+        (json.dumps(ENTITIES, indent=1), 2, 0),
+        (json.dumps(ENTITIES[0]) + "\n" + json.dumps(ENTITIES[1])[:-20], 1, 1),
+        (json.dumps(ENTITIES[0]) + "\n" + json.dumps(ENTITIES[1])[:-20] + json.dumps(ENTITIES[0]), 1, 1),
+        (json.dumps([ENTITIES[0], "Bo"]), 1, 1),
+        (json.dumps({"entities": [ENTITIES[0], 7], "relations": "none"}), 1, 2),
+        (json.dumps(ENTITIES[0] | {"observations": "sails"}), 1, 1),
+    ],
+)
+def test_nothing_of_a_graph_is_passed_over_without_a_count(
+    text: str, new: int, unreadable: int, engine: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text(text, "utf-8")
+    _, report = take_in(engine, path, "mcp-memory")
+    assert (report.new, report.unreadable.total()) == (new, unreadable)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "unreadable"),
+    [
+        ("letta", {"agents": ["a"], "blocks": ["b"], "passages": {"text": "c"}, "core_memory": [{"value": "d"}]}, 3),
+        ("mem0", {"results": ["a", 7, {"memory": "The relay listens on port 7070"}]}, 2),
+    ],
+)
+def test_what_is_no_record_is_counted(form: str, text: Any, unreadable: int, engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "memory.json"
+    path.write_text(json.dumps(text), "utf-8")
+    _, report = take_in(engine, path, form)
+    assert report.unreadable.total() == unreadable
+
+
+@pytest.mark.requirement("X13")
+@pytest.mark.parametrize("form", ["markdown", "basic-memory", "openclaw"])
+def test_notes_in_hidden_folders_and_in_packages_are_left_alone(form: str, engine: Engine, tmp_path: Path) -> None:
+    for number, place in enumerate(("memory", "memory/.trash", "memory/node_modules/left-pad", "memory/.obsidian/a")):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "note.md").write_text(
+            f"- The relay in hall {number} listens on port 70{number}0\n", "utf-8"
+        )
+    _, report = take_in(engine, tmp_path, form)
+    assert list(_believed(engine)) == ["The relay in hall 0 listens on port 7000"]
+    assert report.unreadable.total() == 0
+
+
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
+def test_a_table_of_claude_mem_without_a_key_is_read_row_by_row(engine: Engine, tmp_path: Path) -> None:
+    """And what of it cannot be read is counted."""
+    path = tmp_path / "claude-mem.db"
+    with closing(apsw.Connection(str(path))) as database:
+        database.execute("CREATE TABLE observations(id, project, type, title, text, facts)")
+        rows = [(7, "The relay in hall 3 listens on port 7070"), ("x", "nothing"), (7, "Anna prefers black coffee")]
+        database.executemany("INSERT INTO observations(id, text) VALUES (?, ?)", rows)
+        database.execute(
+            "INSERT INTO observations(id, title, text) VALUES (8, 'Bo leads the project', zeroblob(2000000))"
+        )
+    _, report = take_in(engine, path, "claude-mem")
+    assert report.new == 3
+    assert report.unreadable == {"its id is no number": 1, "its text is longer than 1 MiB": 1}

@@ -9,6 +9,7 @@ name, nanobot's `[YYYY-MM-DD HH:MM]` before an entry. Code, tables, quotations a
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -110,7 +111,7 @@ def markdown_files(paths: list[Path]) -> list[Path]:
         if status_of(path) is None:
             raise NotFound(f"There is no file or folder {path}; name MEMORY.md or the folder that holds it.")
         try:
-            files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
+            files = markdown_below(path) if is_folder(path) else [path] if is_regular(path) else []
         except OSError as error:
             raise InvalidInput(f"{path} cannot be searched for Markdown files: {error.strerror}.") from error
         files = [file for file in files if not file.is_symlink() and _is_note(file)]
@@ -120,9 +121,23 @@ def markdown_files(paths: list[Path]) -> list[Path]:
     return list(dict.fromkeys(gathered))
 
 
+def markdown_below(folder: Path) -> list[Path]:
+    """The Markdown files below a folder, by name, without those that nobody keeps as notes (`is_of_a_program`)."""
+    files: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not is_of_a_program(name)]
+        files += [Path(place) / name for name in names if name.endswith(".md")]
+    return sorted(files)
+
+
+def is_of_a_program(folder: str) -> bool:
+    """Return whether a folder of this name holds a program's files: its trash and its settings, or a package."""
+    return folder.startswith(".") or folder == "node_modules"
+
+
 def left_out(paths: Iterable[Path]) -> list[str]:
     """The Markdown files in these folders that are not taken over, and why."""
-    files = sorted({file for path in paths if is_folder(path) for file in path.rglob("*.md")})
+    files = sorted({file for path in paths if is_folder(path) for file in markdown_below(path)})
     links = [file for file in files if file.is_symlink()]
     large = [file for file in files if file not in links and is_regular(file) and not _is_note(file)]
     return [

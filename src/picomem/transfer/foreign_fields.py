@@ -26,11 +26,6 @@ def list_of(record: object, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def records_of(record: object, name: str) -> list[dict[str, Any]]:
-    """The objects of a field that is a list."""
-    return [entry for entry in list_of(record, name) if isinstance(entry, dict)]
-
-
 def names_of(record: object, name: str) -> tuple[str, ...]:
     """The texts of a field that is a list of texts, or a single text."""
     value = record.get(name) if isinstance(record, dict) else None

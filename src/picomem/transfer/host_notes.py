@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from picomem.errors import InvalidInput
+from picomem.memory.markdown_import import is_of_a_program
 from picomem.paths import is_folder, is_regular
 from picomem.transfer.bounded_files import check_size
 from picomem.transfer.importer import Importer
@@ -28,12 +29,18 @@ def offer_host_notes(
 
 
 def host_notes(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
-    """The regular files below a folder that match, each once, by name."""
+    """The regular files below a folder that match, each once, by name; in a program's folder only those that a pattern
+    leads to."""
     if not is_folder(folder):
         return []
-    matching = {file for pattern in patterns for file in folder.glob(pattern)}
+    matching = {file for pattern in patterns for file in folder.glob(pattern) if _is_led_to(file, folder, pattern)}
     return [
         file
         for file in sorted(matching)
         if not file.is_symlink() and is_regular(file) and not set(file.relative_to(folder).parts) & set(without)
     ]
+
+
+def _is_led_to(file: Path, folder: Path, pattern: str) -> bool:
+    passed = set(file.relative_to(folder).parts[:-1]) - set(pattern.split("/"))
+    return not any(map(is_of_a_program, passed))

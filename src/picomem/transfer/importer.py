@@ -11,10 +11,11 @@ entries of different batches say nearly the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
@@ -152,6 +153,19 @@ class Importer:
                 f"More than {MOST_UNREADABLE:,} entries cannot be read, the last one because {reason}; is it another "
                 f"file, or of another format than {self.form}? What stood before them was imported."
             )
+
+    def records_of(self, holder: object, name: str, called: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the objects of a field that is a list, each with its place; what is none is counted as unreadable."""
+        value = holder.get(name) if isinstance(holder, dict) else None
+        if value is not None and not isinstance(value, list):
+            self.unreadable(name, "it is no list")
+            return
+        for number, record in enumerate(value or (), 1):
+            place = f"{called or name} {number}"
+            if isinstance(record, dict):
+                yield place, record
+            else:
+                self.unreadable(place, "it is no record")
 
     def refuse(self, place: str, reason: str) -> None:
         """Count an entry that may not be kept, by its reason."""

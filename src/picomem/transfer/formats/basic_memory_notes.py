@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.memory.markdown_import import markdown_below
 from picomem.paths import is_folder, is_regular
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
@@ -51,7 +52,7 @@ class BasicMemoryNotes:
     is_fallback = False
 
     def claims(self, path: Path) -> bool:
-        files = islice(sorted(path.rglob("*.md")), _LOOKED_AT) if is_folder(path) else [path]
+        files = islice(markdown_below(path), _LOOKED_AT) if is_folder(path) else [path]
         return any(file.suffix == ".md" and is_regular(file) and _has_permalink(file) for file in files)
 
     def read(self, path: Path, importer: Importer) -> None:

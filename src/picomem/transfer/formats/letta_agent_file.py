@@ -17,10 +17,12 @@ from picomem.ingest import reader
 from picomem.memory.markdown_import import read_entries
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import json_document
-from picomem.transfer.foreign_fields import names_of, records_of, text_of, time_of
+from picomem.transfer.foreign_fields import list_of, names_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 _PERSONA = "persona"
+_BLOCKS = ("blocks", "core_memory")
+_PASSAGES = ("passages", "archival_memory")
 
 
 class LettaAgentFile:
@@ -40,20 +42,20 @@ class LettaAgentFile:
 
     def read(self, path: Path, importer: Importer) -> None:
         document = json_document(path)
-        agents = records_of(document, "agents")
-        blocks = [*records_of(document, "blocks"), *records_of(document, "core_memory")]
-        for agent in agents:
-            blocks += [*records_of(agent, "blocks"), *records_of(agent, "core_memory")]
+        agents = [agent for _, agent in importer.records_of(document, "agents")]
+        holders = (document, *agents)
+        blocks = [
+            block for holder in holders for name in _BLOCKS for _, block in importer.records_of(holder, name, "block")
+        ]
         if not agents and not blocks:
             raise InvalidInput(f"{path} is no agent file of Letta: it has neither agents nor blocks of memory.")
         for block in blocks:
             _offer_block(importer, block)
-        for holder in (document, *agents):
-            for number, passage in enumerate(
-                [*records_of(holder, "passages"), *records_of(holder, "archival_memory")], 1
-            ):
-                _offer_passage(importer, f"passage {number}", passage)
-            importer.report.passed_over["message"] += len(records_of(holder, "messages"))
+        for holder in holders:
+            for name in _PASSAGES:
+                for place, passage in importer.records_of(holder, name, "passage"):
+                    _offer_passage(importer, place, passage)
+            importer.report.passed_over["message"] += len(list_of(holder, "messages"))
 
 
 def _offer_block(importer: Importer, block: dict[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""The knowledge graph of MCP's server-memory: its file of JSON lines, or what its tool `read_graph` answers.
+"""The knowledge graph of MCP's server-memory: its file of JSON lines, the same as one JSON list, or what its tool
+`read_graph` answers.
 
     {"type": "entity", "name", "entityType", "observations": […]}
     {"type": "relation", "from", "to", "relationType"}
@@ -20,7 +21,7 @@ from picomem.ingest import reader
 from picomem.memory.graph_mapping import GraphMemory, entity_memory, observation_memory, relation_memory
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
-from picomem.transfer.foreign_fields import list_of, records_of, text_of
+from picomem.transfer.foreign_fields import text_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 
@@ -51,10 +52,13 @@ class McpMemoryGraph:
 
 def _records(path: Path, importer: Importer) -> Iterator[tuple[str, dict[str, Any]]]:
     """The records, each with its place; lines that are none are counted."""
-    if re.search(rb'"entities"\s*:\s*\[', reader.head(path)[:20_000]):
+    start = reader.head(path)[:20_000]
+    if start.startswith(b"[") or re.search(rb'"entities"\s*:\s*\[', start):
         document = json_document(path)
-        for name in ("entities", "relations"):
-            yield from ((f"{name} {number}", record) for number, record in enumerate(records_of(document, name), 1))
+        if isinstance(document, list):
+            document = {"record": document}
+        for name in ("record", "entities", "relations"):
+            yield from importer.records_of(document, name)
         return
     size = check_size(path)
     for number, line in enumerate(bounded_lines(path, reader.LONGEST), 1):
@@ -75,10 +79,11 @@ def _offer_entity(importer: Importer, place: str, record: dict[str, Any]) -> Non
     if not name:
         importer.unreadable(place, "it has no name")
         return
-    observations = [
-        entry if isinstance(entry, str) else text_of(entry, "content", "text")
-        for entry in list_of(record, "observations")
-    ]
+    listed = record.get("observations") or []
+    if not isinstance(listed, list):
+        importer.unreadable(place, "its observations are no list")
+        listed = []
+    observations = [entry if isinstance(entry, str) else text_of(entry, "content", "text") for entry in listed]
     type_ = text_of(record, "entityType")
     _offer(importer, place, name, lambda: entity_memory(name, type_, importer.clean))
     for observation in observations:

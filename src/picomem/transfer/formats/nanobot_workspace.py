@@ -44,6 +44,8 @@ class NanobotWorkspace:
 
 
 def _offer_items(importer: Importer, place: str, record: object) -> None:
+    if not isinstance(record, dict):
+        raise InvalidInput("it is no record")
     for said in text_of(record, "content").split("\n"):
         item = _ITEM.fullmatch(said)
         if item is None or item.group(1) not in _LASTING:

@@ -26,7 +26,7 @@ class OpenclawWorkspace:
 
     def read(self, path: Path, importer: Importer) -> None:
         patterns = ("MEMORY.md", "USER.md", "memory/**/*.md")
-        offer_host_notes(importer, path, patterns, without=(".dreams", "dreaming", "imports"))
+        offer_host_notes(importer, path, patterns, without=("dreaming", "imports"))
 
 
 FORMAT = OpenclawWorkspace()
