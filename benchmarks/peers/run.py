@@ -4,8 +4,9 @@ Each gets the same texts and the same questions, in a process of its own:
 
 - speed: made-up texts (prose.py) are added 500 at a time, then made-up questions are asked in several rounds, and the
   fastest time of each question counts; with the memory of the process, and the size on disk at the end;
-- quality: every turn of a case of a development set is a text, and the questions are those that have gold turns.
-  picomem reads the same turns as transcripts, as a user would provide them, with speakers and times.
+- quality: every turn of a case of a development set is a text, "NAME (DATE): what was said", because the questions
+  name speakers and days. The questions are those that have gold turns. picomem reads the same turns as transcripts, as
+  a user would provide them, with the same names and times.
 
 A peer that cannot take all the texts in the available minutes is asked about those that it took. If one is not
 installed, fails, or does not finish a set, the report gives the reason.
@@ -29,7 +30,7 @@ from benchmarks.prose import Prose
 from benchmarks.recall_speed import percentile
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import Case, read_cases, set_name
+from picomem.evaluation.cases import Case, CaseTurn, read_cases, set_name
 from picomem.evaluation.significance import paired
 from picomem.evaluation.trial import try_case
 from picomem.light_dataclass import dataclass, replace
@@ -239,7 +240,7 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
             seen = max(seen, question.visible)
             first = len(keys)
             keys += [(session.id, turn.id) for session, turn in fresh]
-            told = [(str(first + number), turn.text) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
+            told = [(str(first + number), text_of(turn)) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
             for begin in range(0, len(told), _BATCH):
                 batch = told[begin : begin + _BATCH]
                 talk.add([text_id for text_id, _ in batch], [text for _, text in batch])
@@ -249,3 +250,9 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
                 (ids,), _ = talk.ask([question.text], _DEPTH)
                 yield metrics.ranks(question.gold_turns, [(keys[int(text_id)],) for text_id in ids])
         talk.close()
+
+
+def text_of(turn: CaseTurn) -> str:
+    """Return a turn as the one text that a library of texts can store: its speaker, its day and its words."""
+    day = turn.ts.partition("T")[0]
+    return f"{turn.role}{f' ({day})' if day else ''}: {turn.text}"

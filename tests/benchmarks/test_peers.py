@@ -45,16 +45,27 @@ def test_peers_get_the_same_texts_and_are_told_in_one_table():
     assert "| picomem | " in render(report, as_markdown=True)
 
 
-def test_on_a_set_full_text_finds_as_a_peer_what_it_finds_as_the_baseline(haystack, write_set):
+def test_on_a_set_a_peer_gets_the_names_and_days_that_picomem_gets(haystack, write_set):
+    named = [("Ole", "2026-02-01T08:00"), ("Ida", "2026-02-01T08:00"), ("Mia", "2026-03-09T08:00")]
+    turns = [{"id": name, "role": name, "ts": ts, "text": "The lamp is mended."} for name, ts in named]
+    haystack["sessions"] = [{"id": "s", "turns": turns}]
+    haystack["questions"] = [
+        {"id": question, "type": "", "text": question, "gold_sessions": ["s"], "gold_turns": [turn]}
+        for question, turn in (("What did Ida mend?", "Ida"), ("lamp 2026-03-09", "Mia"))
+    ]
+    path = write_set(haystack)
+    (bare,) = peers.run([path], sizes=(), only=("fts5",), bounds=FEW).qualities
+    assert bare.scores["mrr@10"] == 1
+
+
+def test_on_a_set_picomem_finds_as_a_peer_what_it_finds_alone(haystack, write_set):
     path = write_set(haystack, haystack | {"id": "again"})
     report = peers.run([path], sizes=(), only=("fts5", "picomem"), bounds=FEW)
-    expected = quality.run([path], (5, 10))
+    line = quality.run([path], (5, 10)).line("talks", "turn", "picomem")
     ours, bare = report.qualities
     assert (bare.name, bare.set, bare.questions) == ("fts5", "talks", 6)
-    for peer, system in ((bare, "fts5"), (ours, "picomem")):
-        line = expected.line("talks", "turn", system)
-        assert line is not None
-        assert {name: line.scores[name] for name in peer.scores} == peer.scores
+    assert line is not None
+    assert {name: line.scores[name] for name in ours.scores} == ours.scores
     worth = bare.worth["frac@10"]
     assert worth is not None
     assert worth.difference == pytest.approx(ours.scores["frac@10"] - bare.scores["frac@10"])
