@@ -90,6 +90,9 @@ _SINCE_REPLY = late_pattern(
 _EXTERNAL = late_pattern(
     r"(?is)[<‹]{2,4}\s{0,4}EXTERNAL_UNTRUSTED_CONTENT(?:.*[<‹]{2,4}\s{0,4}END_EXTERNAL_UNTRUSTED_CONTENT[^\n]{0,60}|.*)"
 )
+# Patterns with several `[ \t]*` take a time that grows with a power of a run of blanks, so no run is longer for them.
+_LONGEST_GAP = 8
+_LONG_GAP = late_pattern(r"[^\S\n]{9,}")
 _QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
 
 
@@ -100,6 +103,9 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
     longest = _end_of_head(text)
     if longest < len(text):
         return without_pasted(text[:longest], machines=machines) + re.sub(r"[^\n]", _BLANK, text[longest:])
+    shortened = _LONG_GAP.sub(lambda gap: gap[0][:_LONGEST_GAP], text)
+    if len(shortened) < len(text):
+        return _with_gaps(text, without_pasted(shortened, machines=machines))
     if _OPENING.search(text):
         text = _BLOCK.sub(_blanked, text)
     if "messages since" in text.lower():
@@ -118,6 +124,21 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
     if begins is not None:
         text = text[:begins] + re.sub(r"[^\n]", _BLANK, text[begins:])
     return _QUOTED.sub(_blanked, text) if ">" in text else text
+
+
+def _with_gaps(text: str, kept: str) -> str:
+    """What is kept of a text whose long gaps were shortened, with the gaps at their length again: each stays or is
+    blanked with its last blank."""
+    pieces: list[str] = []
+    read = position = 0
+    for gap in _LONG_GAP.finditer(text):
+        end = read + gap.start() + _LONGEST_GAP - position
+        pieces.append(kept[read:end])
+        rest = text[gap.start() + _LONGEST_GAP : gap.end()]
+        pieces.append(_BLANK * len(rest) if kept[end - 1] == _BLANK else rest)
+        read, position = end, gap.end()
+    pieces.append(kept[read:])
+    return "".join(pieces)
 
 
 def without_fences(text: str) -> str:

@@ -6,6 +6,8 @@ speaker below the title of a meeting, or where it is a common first name and som
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from picomem.text.late_pattern import late_pattern
 
 Span = tuple[int, int]
@@ -76,8 +78,8 @@ def _record_end(lines: list[str], first: int) -> int:
     """The number of the line behind a record that begins with its sender, or behind its paragraph; 0 for none."""
     if not _SENDER_FIELD.match(lines[first]):
         return 0
-    end = _paragraph_end(lines, first)
-    return end if any(map(_TEXT_FIELD.match, lines[first + 1 : min(end, first + _MOST_FIELDS)])) else 0
+    fields = takewhile(str.strip, lines[first + 1 : first + _MOST_FIELDS])
+    return _paragraph_end(lines, first) if any(map(_TEXT_FIELD.match, fields)) else 0
 
 
 def _minutes_end(lines: list[str], first: int) -> int:
