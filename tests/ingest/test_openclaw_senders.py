@@ -114,6 +114,32 @@ def test_a_session_without_a_list_is_nobodys_in_particular_and_an_envelope_is_so
     ]
 
 
+@pytest.mark.parametrize("key", ["agent:main:whatsapp:direct:+491701234", "agent:main:main"])
+def test_a_direct_chat_whose_envelope_names_another_sender_is_that_senders(engine, tmp_path, key) -> None:
+    def said(number: int, text: str) -> dict:
+        message = {"role": "user", "content": text}
+        return {"type": "message", "id": f"e{number}", "parentId": f"e{number - 1}", "message": message}
+
+    folder = tmp_path / "agents/main/sessions"
+    folder.mkdir(parents=True)
+    entry = {"sessionId": "s1", "chatType": "direct", "origin": {"chatType": "direct", "from": "whatsapp:+491701234"}}
+    (folder / "sessions.json").write_text(json.dumps({key: entry}))
+    records = [
+        {"type": "session", "version": 3, "id": "s1", "cwd": "/w"},
+        said(1, "[WhatsApp Ann +491701234 2026-05-03 10:00] I prefer tabs over spaces"),
+        said(2, "[WhatsApp Bob +491709999 2026-05-03 10:01] I prefer spaces over tabs"),
+    ]
+    path = folder / "s1.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    engine.ingest([path])
+    shown = [engine.show(hit.id)[0] for hit in engine.timeline()]
+    assert {(episode.preview, episode.origin) for episode in shown} == {
+        ("I prefer tabs over spaces", Origin.USER),
+        ("I prefer spaces over tabs", Origin.OTHER),
+    }
+    assert [memory.content for memory in engine.memories()] == ["I prefer tabs over spaces"]
+
+
 _GROUP = 'Conversation info (untrusted metadata):\n```json\n{"is_group_chat": true}\n```\n\nhello'
 _DIRECT = 'Conversation info (untrusted metadata):\n```json\n{"sender": "Ann"}\n```\n\nhello'
 _SINCE = "[Chat messages since your last reply - for context]\nBob: x\n[Current message - respond to this]\nAnn: hello"

@@ -39,7 +39,7 @@ from picomem.ingest.format import (
     short,
     texts,
 )
-from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
+from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_file, of_message
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, RecordSource, is_database
 from picomem.ingest.speakers import doubted
@@ -117,8 +117,9 @@ class OpenClaw(LineFormat):
             and path.parent.parent.parent.name == "agents"
         ):
             state.note(agent=path.parent.parent.name)
-        if path is not None and (speaker := of_file(path)) is not None:
-            state.marks[SPEAKER] = speaker.value
+        speaker, peer = of_file(path) if path is not None else (None, "")
+        if speaker is not None:
+            state.marks |= {SPEAKER: speaker.value, PEER: peer}
         return state
 
     def database(self, path: Path) -> AbstractContextManager[Sequence[RecordSource]]:
@@ -252,6 +253,6 @@ def _calls(message: Record) -> list[Record]:
 def _asked(state: State, record: Record, message: Record, text: str) -> tuple[str, Origin]:
     """A user's message without its envelope, and whose words it is: the least trusted of what says so."""
     known = state.marks.get(SPEAKER)
-    text, origin = of_message(text, Origin(known) if known else None)
+    text, origin = of_message(text, Origin(known) if known else None, state.marks.get(PEER, ""))
     doubt = doubted(record, message)
     return text, doubt if doubt is not None and origin.trusted else origin

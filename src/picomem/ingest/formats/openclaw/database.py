@@ -19,7 +19,7 @@ from typing import Any
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import record_of
-from picomem.ingest.formats.openclaw.senders import SPEAKER, of_session
+from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_session, peer_of
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
@@ -118,7 +118,8 @@ class SessionRecords:
             known = {name: value for name, value in entry.items() if value}
             entries[key] = {**entries.get(key, {}), **known}
         speakers = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
-        return {SPEAKER: worst(speakers).value} if speakers else {}
+        peer = next(filter(None, (peer_of(key, entry) for key, entry in entries.items())), "")
+        return {SPEAKER: worst(speakers).value, PEER: peer} if speakers else {}
 
     def _entries(
         self, table: str, by: str, key: str, wanted: Sequence[str], value: str = ""

@@ -36,12 +36,16 @@ from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
 _OF_PI = (".pi", "agent", "sessions")  # ~/.pi/agent/sessions/<folder of the project>/<session>.jsonl
+PEER = "peer"  # the mark of the number of the one with whom a direct chat is held
 SPEAKER = "speaker"  # the mark of whose words stand in a user's place in a session, where that is known
 _LARGEST = 64 << 20
 _OTHERS_KEY = re.compile(r"(?:^|:)(?:group|channel|room|thread|topic|cron|heartbeat|dream\w*)(?::|$)")
 _DIRECT_KEY = re.compile(r"^(?:agent:[^:]+:)?main$|:(?:direct|dm|webchat|tui)(?::|$)")
 _HOOK_KEY = re.compile(r"(?:^|:)(?:web)?hook(?::|$)")
 _AGENT_KEY = re.compile(r"(?:^|:)(?:subagent|acp)(?::|$)")
+_PEER = re.compile(r":(?:direct|dm):(.+)\Z")
+_OF_SENDER = ("id", "label", "from", "e164")
+_NUMBER = re.compile(r"\+?\d{6,20}")
 _WEB_SOURCES = ("webhook", "web", "web_fetch", "web_search", "browser", "http", "rss")
 
 _ENVELOPE = re.compile(rf"(?i)\A\s*\[(?:{CHANNELS})\b[^\]\n]{{0,300}}\][ \t]*")
@@ -82,8 +86,21 @@ def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
     return Origin.USER if chat or _DIRECT_KEY.search(key) else None
 
 
-def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
-    """A user's message without its envelope, and whose words it is. `session` is the session's speaker, if known."""
+def peer_of(key: str, entry: Mapping[str, Any]) -> str:
+    """The number of the one with whom a direct chat is held, by its key or its entry; empty where neither names one."""
+    told = entry.get("origin")
+    named = _PEER.search(key.lower())
+    candidate = named[1] if named else _text(told, "from") if isinstance(told, Mapping) else ""
+    return next(iter(_numbers(candidate)), "")
+
+
+def _numbers(text: str) -> list[str]:
+    return [number.lstrip("+") for number in _NUMBER.findall(text)]
+
+
+def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, Origin]:
+    """A user's message without its envelope, and whose words it is. `session` is the session's speaker, if known, and
+    `peer` the number of the one with whom a direct chat is held: an envelope that names others holds their words."""
     origin = session or Origin.AGENT
     if _EXTERNAL.search(text):
         source = Origin.WEB if _WEB_CONTENT.search(text) else Origin.OTHER
@@ -97,51 +114,55 @@ def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
     if _OPEN_EVENT.search(text):
         origin = Origin.OTHER if origin.trusted else origin
     text = _EVENT.sub("", text)
-    in_envelope = False
+    in_envelope, envelope = False, ""
     if _METADATA_BEGINS.search(text):
         in_envelope = True
         if any(_names_a_group(block) for block in _METADATA.findall(text)):
             origin = Origin.OTHER if origin.trusted else origin
+        envelope = " ".join(map(_sender_in, _METADATA.findall(text)))
         text = _METADATA.sub("", text)
     if match := _ENVELOPE.match(text):
         in_envelope = True
         if _GROUP_ENVELOPE.search(match[0]):
             origin = Origin.OTHER if origin.trusted else origin
-        text = text[match.end() :]
+        text, envelope = text[match.end() :], envelope + match[0]
+    senders = _numbers(envelope)
+    if peer and senders and peer not in senders and origin.trusted:
+        origin = Origin.OTHER
     if in_envelope and session is None:
         origin = Origin.OTHER
     return text, origin
 
 
-def of_file(path: Path) -> Origin | None:
-    """Return whose words stand in a user's place in the transcript at `path`; None where neither its folder nor the
-    list of sessions says it."""
+def of_file(path: Path) -> tuple[Origin | None, str]:
+    """Return whose words stand in a user's place in the transcript at `path`, None where neither its folder nor the
+    list of sessions says it; and the number of the one with whom a direct chat is held."""
     if path.parts[-5:-2] == _OF_PI:
-        return Origin.USER
+        return Origin.USER, ""
     session = path.name.partition(".jsonl")[0]
     listed = path.with_name(LIST)
     try:
         status = listed.stat()
     except OSError:
-        return Origin.OTHER if "-topic-" in session else None
-    return _listed(listed, status.st_mtime_ns, status.st_size).get(session.partition("-topic-")[0]) or (
-        Origin.OTHER if "-topic-" in session else None
-    )
+        return Origin.OTHER if "-topic-" in session else None, ""
+    known = _listed(listed, status.st_mtime_ns, status.st_size).get(session.partition("-topic-")[0])
+    return known or (Origin.OTHER if "-topic-" in session else None, "")
 
 
 @lru_cache(maxsize=4)
-def _listed(path: Path, _written: int, _size: int) -> dict[str, Origin]:
-    """The speaker of each session in a list. A session under two keys belongs to the less trusted speaker."""
+def _listed(path: Path, _written: int, _size: int) -> dict[str, tuple[Origin, str]]:
+    """The speaker of each session in a list, and the peer. A session under two keys belongs to the less trusted
+    speaker."""
     try:
         entries = json.loads(read_regular(path, most=_LARGEST), strict=False)
     except (InvalidInput, NotFound, ValueError, RecursionError):
         return {}
-    speakers: dict[str, Origin] = {}
+    speakers: dict[str, tuple[Origin, str]] = {}
     for key, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict) and (speaker := of_session(str(key), entry)) is not None:
             for session in session_names(entry):
-                if (speakers.get(session) or Origin.USER).trusted:
-                    speakers[session] = speaker
+                if session not in speakers or speakers[session][0].trusted:
+                    speakers[session] = speaker, peer_of(str(key), entry)
     return speakers
 
 
@@ -162,6 +183,16 @@ def _names_a_group(block: str) -> bool:
         bool(value) and ("group" in name.lower() or name.lower() in ("thread", "thread_label", "room", "channel_name"))
         for name, value in told.items()
     )
+
+
+def _sender_in(block: str) -> str:
+    """What a block of metadata says of the sender; its other numbers are ids of messages."""
+    try:
+        told = json.loads(block)
+    except (ValueError, RecursionError):
+        return ""
+    fields = told.items() if isinstance(told, dict) else ()
+    return " ".join(str(value) for name, value in fields if name in _OF_SENDER or "sender" in name.lower())
 
 
 def _stem(file: str) -> str:
