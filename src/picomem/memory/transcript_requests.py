@@ -9,6 +9,7 @@ from picomem.ingest.storing import TranscriptRequest
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.policy.durability import SURE
+from picomem.policy.pasted_text import without_wrapping
 from picomem.policy.refusal import LONGEST_CONTENT
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
@@ -44,7 +45,7 @@ def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
         content=content,
         kind=wish.kind,
         key=suggest_key(content, wish.kind.value) if answers else wish.key,
-        around=asked.said,
+        around=without_wrapping(asked.said),
         key_given=False,
         kind_given=wish.outright,
         importance=wish.importance,

@@ -93,6 +93,9 @@ _EXTERNAL = late_pattern(
 # Patterns with several `[ \t]*` take a time that grows with a power of a run of blanks, so no run is longer for them.
 _LONGEST_GAP = 8
 _LONG_GAP = late_pattern(r"[^\S\n]{9,}")
+_LONGEST_TAG = 100  # characters
+_OPENING_TAG = re.compile(r"\s*<([A-Za-z][\w-]{1,60})(?:\s[^<>\n]{0,200})?>")
+_CLOSING_TAG = re.compile(r"</([A-Za-z][\w-]{1,60})>\s*\Z")
 _QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
 
 
@@ -139,6 +142,18 @@ def _with_gaps(text: str, kept: str) -> str:
         read, position = end, gap.end()
     pieces.append(kept[read:])
     return "".join(pieces)
+
+
+def without_wrapping(text: str) -> str:
+    """The text without the tagged block that a host put before or behind a person's words, to the last closing tag of
+    its name. A text that is nothing but such a block stays."""
+    if opening := _OPENING_TAG.match(text):
+        *_, behind = text.rpartition(f"</{opening[1]}>")
+        text = behind if behind.strip() and len(behind) < len(text) else text
+    if closing := _CLOSING_TAG.search(text, max(0, len(text) - _LONGEST_TAG)):
+        begins = re.search(rf"(?m)^[ \t]*<{re.escape(closing[1])}[\s>]", text)
+        text = text[: begins.start()] if begins and text[: begins.start()].strip() else text
+    return text.strip()
 
 
 def without_fences(text: str) -> str:
