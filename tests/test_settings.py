@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -118,8 +117,8 @@ def test_what_is_wrong_in_the_file_is_said_with_what_was_meant(text: str, senten
         _load(text, tmp_path)
 
 
-def test_facades_in_a_variable_are_written_as_in_path() -> None:
-    variable = os.pathsep.join(FACADES)
+def test_facades_in_a_variable_are_written_with_commas() -> None:
+    variable = ",".join(FACADES)
     assert load({"PICOMEM_MCP_FACADES": variable}).mcp.facades == FACADES
 
 
@@ -206,3 +205,25 @@ def test_every_setting_carries_its_help_text(table: str) -> None:
 def test_a_misspelt_variable_is_met_with_the_nearest_key() -> None:
     with pytest.raises(InvalidInput, match="budget"):
         load({"PICOMEM_INDEX_BUGET": "4"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '[memory]\nenabled = "yes"',
+        '[recall]\nlimit = "9"',
+        '[notes]\npaths = "a,b"',
+        '[recall]\nmin_confidence = "0.5"',
+    ],
+)
+def test_a_value_of_the_wrong_type_in_the_file_is_an_error(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(line)
+    with pytest.raises(InvalidInput, match="it must be"):
+        load({}, file)
+
+
+def test_every_list_in_the_environment_has_commas(tmp_path: Path) -> None:
+    lists = {"PICOMEM_NOTES_PATHS": "/a/b, /c/d", "PICOMEM_SERVER_HOSTS": "box:80,desk"}
+    settings = _load("", tmp_path, **lists)
+    assert (settings.notes.paths, settings.server.hosts) == (("/a/b", "/c/d"), ("box:80", "desk"))

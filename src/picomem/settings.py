@@ -29,6 +29,7 @@ LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the
 _MOST = 1_000_000_000_000  # of any number
 _MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget")  # where 0 turns something off, or a limit
 _LARGEST = 1 << 20  # bytes of a settings file
+ENVIRONMENT = "the environment"  # where a setting is from, as messages name it
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
@@ -408,7 +409,7 @@ TABLES = {spec.name: spec.name for spec in fields(Settings)} | {
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
     """The settings of this process. Raises InvalidInput that names the file or variable, and the nearest key."""
     file, tables = _tables_of_file(env, path)
-    return _with_tables(_with_tables(Settings(), tables, str(file)), _tables_of(env), "the environment")
+    return _with_tables(_with_tables(Settings(), tables, str(file)), _tables_of(env), ENVIRONMENT)
 
 
 def settings_file(env: Mapping[str, str] = os.environ) -> Path:
@@ -532,24 +533,13 @@ def _check_known(name: str, known: list[str], where: str, what: str) -> None:
 
 
 def _parsed(value: object, kind: type, name: str, where: str) -> object:
-    if kind is int and isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            raise InvalidInput(f"{name} in {where} is “{value}”; it must be a whole number.") from None
-    if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except ValueError:
-            raise InvalidInput(f"{name} in {where} is “{value}”; it must be a number.") from None
-    if kind is tuple:
-        # A host may have a port, which a colon sets off.
-        separator = "," if name == "server.hosts" else os.pathsep
-        several = [part.strip() for part in value.split(separator) if part.strip()] if isinstance(value, str) else value
-        if isinstance(several, list) and all(isinstance(path, str) for path in several):
-            return tuple(several)
-    if kind is bool and isinstance(value, str) and value.lower() in _SWITCHES:
-        return _SWITCHES[value.lower()]
+    """A value of the file as it is, and one of the environment, which is a text, as what it stands for."""
+    if where == ENVIRONMENT and isinstance(value, str):
+        value = _read_text(value, kind)
+    if kind is float and type(value) is int:
+        return float(value)
+    if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return tuple(value)
     if type(value) is not kind:
         names = {
             int: "a whole number",
@@ -562,6 +552,18 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
         shown = "no text" if name.endswith(_SECRETS) else repr(value)  # a secret is in no output
         raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")
     return value
+
+
+def _read_text(text: str, kind: type) -> object:
+    """What a text stands for; the text itself where it is nothing of the kind. A list has commas between its parts."""
+    if kind is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if kind is bool:
+        return _SWITCHES.get(text.lower(), text)
+    try:
+        return kind(text) if kind in (int, float) else text
+    except ValueError:
+        return text
 
 
 def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:

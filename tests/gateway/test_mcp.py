@@ -586,8 +586,6 @@ def test_an_agent_that_may_not_change_what_a_person_stated_is_told_how_the_perso
     ("tool", "arguments", "sentence"),
     [
         ("memory_recall", {"qury": "ports"}, "memory_recall has no parameter “qury”; did you mean “query”?"),
-        ("memory_recall", {"query": "a", "kind": "fact"},
-         "memory_recall has no parameter “kind”; did you mean “category”?"),
         ("memory_forget", {"xyzzy": 1}, "memory_forget has no parameter “xyzzy”; there are key, project, reason."),
         ("memory_recall", {}, "memory_recall needs “query”: the question, in any words."),
         ("memory_recall", None, "memory_recall needs “query”: the question, in any words."),

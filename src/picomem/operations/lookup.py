@@ -15,7 +15,7 @@ from picomem.operations.recall_views import HitSessionView, HitView, hit_session
 from picomem.operations.times import moment
 from picomem.paths import named_path
 from picomem.records.caller import READ_SESSIONS
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +36,7 @@ _MOST_AROUND = 20  # episodes on each side of one; each is read from its transcr
 class MemoriesRequest:
     kind: str | None = option("only this kind", None, choices=tuple(Kind), short="-t", tool="category")
     origin: str | None = option("only what came from here", None, choices=tuple(Origin))
+    priority_min: str | None = option("only of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
     archived: bool = option("archived and expired memories instead", False)
@@ -64,12 +65,14 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     now = engine.now()
     damaged: list[str] = []
     wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
+    if request.priority_min:
+        wanted = wanted._replace(least=Priority(request.priority_min).least)
     query = ListQuery(wanted, _list_place(request.cursor), request.limit, request.archived)
     page = memories_page(engine, query, damaged)
     views = [memory_view(shown(engine, memory), now) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
-    filters = given_filters(request, ("kind", "origin", "tag", "project", "archived"))
+    filters = given_filters(request, ("kind", "origin", "priority_min", "tag", "project", "archived"))
     if filters and (views or not holds_memories(engine)):
         filters = []
     return MemoriesResult(views, page.left_out, cursor, [*warnings, *damage_warnings(damaged)], filters)

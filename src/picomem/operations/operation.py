@@ -254,6 +254,7 @@ def option(
     choices: tuple[str, ...] = (),
     short: str = "",
     tool: str | None = "",
+    also: tuple[str, ...] = (),
     many: bool = False,
     least: float | None = None,
     most: float | None = None,
@@ -264,7 +265,8 @@ def option(
     """A field of a request.
 
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
-    where the designs call it otherwise, and None keeps it from tools; `many` says that it can be given repeatedly.
+    where the designs call it otherwise, and None keeps it from tools; `also` are further names that programs may use
+    for it; `many` says that it can be given repeatedly.
     `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8. `free_text` is for
     the last positional field: all the words that follow belong to it, so a person needs no quotes. `tool_wording` says
     where a tool's parameter differs from the field.
@@ -275,6 +277,7 @@ def option(
         "choices": choices,
         "short": short,
         "tool": tool,
+        "also": also,
         "many": many,
         "least": least,
         "most": most,

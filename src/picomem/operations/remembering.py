@@ -156,7 +156,7 @@ def _answer_without_reading(engine: Engine, request: RememberRequest, done: Reme
 
 @dataclass(frozen=True, slots=True)
 class ReviseRequest:
-    name: str = option("the memory's key or id", positional=True, tool="key")
+    name: str = option("the memory's key or id", positional=True, tool="key", also=("id",))
     content: str | None = option("the new text", None, positional=True, free_text=True)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     correct: bool = option("the new text was always true: the old one was wrong", False)
@@ -219,7 +219,7 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    name: str = option("the memory's key or id", positional=True, tool="key")
+    name: str = option("the memory's key or id", positional=True, tool="key", also=("id",))
     project: str = option("the project of the memory, if several have the key", "")
     reason: str = option("why", "", short="-m")
 

@@ -100,6 +100,7 @@ class Parameters:
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
         self._known = {parameter.name: parameter for parameter in self._listed(operation)}
+        self._also = self._other_names(operation)
         fields: dict[str, Any] = {
             parameter.name: (parameter.annotation, _field(parameter)) for parameter in self._known.values()
         }
@@ -124,8 +125,8 @@ class Parameters:
 
     def request(self, arguments: Mapping[str, Any]) -> Any:
         """The operation's request for a client's arguments. Raises InvalidInput with one sentence."""
-        read = self._with_lists(arguments) if self.takes_quoted else arguments
-        given = {name: value for name, value in read.items() if value is not None or not self.null_is_absent}
+        named = self._by_own_names(self._present(arguments))
+        given = self._present(self._with_lists(named)) if self.takes_quoted else named
         for name in given:
             self._check(name, given[name])
         try:
@@ -144,6 +145,29 @@ class Parameters:
             name: list_meant(value, is_of_names=not lists[name].is_path) if name in lists else value
             for name, value in arguments.items()
         }
+
+    def _other_names(self, operation: Operation) -> dict[str, str]:
+        """The parameters by the other names that they have: `category` and `kind` are one field everywhere."""
+        fields = {parameter.field: parameter.name for parameter in self._known.values()}
+        return {
+            other: fields[name]
+            for name, _, about in options(operation.request)
+            for other in (name, about["tool"], *about["also"])
+            if other and name in fields and other not in self._known
+        }
+
+    def _by_own_names(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        named: dict[str, Any] = {}
+        for name, value in given.items():
+            own = self._also.get(name, name)
+            if own in named:
+                raise InvalidInput(f"{self._name} takes “{own}” once; “{_short(name)}” is the same.")
+            named[own] = value
+        return named
+
+    def _present(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments without those that are null where a null stands for nothing given."""
+        return {name: value for name, value in arguments.items() if value is not None or not self.null_is_absent}
 
     def _check(self, name: str, value: Any) -> None:
         """Refuse an unknown parameter, and a value for which there is a better sentence than "one of"."""

@@ -46,7 +46,7 @@ class Filters:
             and not self._has_ended(memory, valid_at)
             and (memory.expires_at is None or memory.expires_at > valid_at)
             and (not self.kinds or memory.kind in self.kinds)
-            and (self.priority is None or memory.importance >= _least(self.priority))
+            and (self.priority is None or memory.importance >= self.priority.least)
             and (not self.tag or self.tag in memory.tags)
             and (self.since is None or memory.valid_from >= self.since)
             and (self.until is None or memory.valid_from < self.until)
@@ -105,8 +105,3 @@ class Wanted:
     min_confidence: float = 0.0
     include_context: bool = False
     filters: Filters = field(default_factory=Filters)
-
-
-def _least(priority: Priority) -> float:
-    """The least importance that still shows as this priority (see Priority.of)."""
-    return {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}[priority.value]

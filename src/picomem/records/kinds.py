@@ -78,6 +78,11 @@ class Priority(StrEnum):
     def importance(self) -> float:
         return {"critical": 0.95, "high": 0.75, "medium": 0.5, "low": 0.25}[self.value]
 
+    @property
+    def least(self) -> float:
+        """The least importance that still shows as this priority."""
+        return {"critical": CRITICAL_FROM, "high": 0.7, "medium": 0.4, "low": 0.0}[self.value]
+
     @classmethod
     def of(cls, importance: float) -> Priority:
         if importance >= CRITICAL_FROM:

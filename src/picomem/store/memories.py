@@ -62,6 +62,7 @@ class ListFilter(NamedTuple):
     origin: str = ""
     tag: str = ""
     project: str = ""
+    least: float = -1.0  # importance
 
 
 class ListQuery(NamedTuple):

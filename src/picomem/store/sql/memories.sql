@@ -92,7 +92,7 @@ user_id = :user AND known_to IS NULL AND {true_now} AND {of_scope}
 -- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
 (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project) OR project IN (SELECT value FROM json_each(:former_projects)))
-  AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
+  AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags) AND importance >= :least
   AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
 ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
