@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -24,7 +24,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from picomem.settings import EmbedderSettings, RecallSettings, Settings
 
-DIMENSIONS = 16
+DIMENSIONS = 128
 MEANINGS = {"automobile": "car", "vehicle": "car", "crimson": "red", "feline": "cat", "kitten": "cat"}
 WORDS = "[PAD] [UNK] [CLS] [SEP] question car automobile vehicle red crimson cat feline kitten the is blue milk".split()
 
@@ -35,9 +35,11 @@ def meaning(word: str) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
 
 
-def make_model(folder: Path, file: str = "model.onnx") -> Path:
-    """A model that looks its tokens' vectors up, as its maker would hand it out."""
-    weights = np.stack([meaning(word) if not word.startswith("[") else np.zeros(DIMENSIONS) for word in WORDS])
+def make_model(folder: Path, file: str = "model.onnx", words: Sequence[str] = WORDS, common: float = 0.0) -> Path:
+    """A model that looks its tokens' vectors up, as its maker would hand it out. So much more that all texts have in
+    `common` brings all cosines closer to 1."""
+    shared = common * np.ones(DIMENSIONS, np.float32)
+    weights = np.stack([shared + (0 if word.startswith("[") else meaning(word)) for word in words])
     given = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "attention_mask")
@@ -53,7 +55,7 @@ def make_model(folder: Path, file: str = "model.onnx") -> Path:
     path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    vocabulary = {word: number for number, word in enumerate(WORDS)}
+    vocabulary = {word: number for number, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])

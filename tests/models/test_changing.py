@@ -60,7 +60,6 @@ class Words:
 
     local = True
     reads_sentences = False
-    marks = (0.35, 0.85)
 
     def __init__(self, name: str = "words", meanwhile=lambda: None) -> None:
         self.name = name

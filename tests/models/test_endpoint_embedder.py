@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.models.conftest import answer, vector
+from tests.models.conftest import DIMENSIONS, answer, vector
 
 from picomem.app import open_engine
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
+from picomem.models.embedder import UNRELATED
 from picomem.models.endpoint_embedder import EndpointEmbedder, vectors_of
 from picomem.settings import EmbedderSettings
 
@@ -55,7 +56,7 @@ def test_what_is_sent_has_no_secrets_in_it_and_the_key_is_in_no_output(server, d
         memory.remember(f"The cat feeder asks the server for milk with the token {TOKEN}", key="token")
         memory.recall(f"what was {TOKEN} for?")
     sent = json.dumps(server.requests)
-    assert len(server.texts) == 3
+    assert len([text for text in server.texts if text not in UNRELATED]) == 3
     assert TOKEN not in sent
     assert sent.count("[redacted:") == 3
     assert {headers["authorization"] for headers in server.headers} == {"Bearer key-of-the-server"}
@@ -71,12 +72,14 @@ def test_what_is_sent_has_no_secrets_in_it_and_the_key_is_in_no_output(server, d
 
 
 def test_prefixes_and_dimensions_are_passed_on(server, chosen) -> None:
-    settings = EmbedderSettings(base_url=f"{server.url}/", query_prefix="ask: ", text_prefix="find: ", dimensions=16)
+    settings = EmbedderSettings(
+        base_url=f"{server.url}/", query_prefix="ask: ", text_prefix="find: ", dimensions=DIMENSIONS
+    )
     embedder = EndpointEmbedder("tiny", settings)
     embedder.embed(["car"])
     embedder.embed_question("cat")
     assert server.texts == ["find: car", "ask: cat"]
-    assert [request["dimensions"] for request in server.requests] == [16, 16]
+    assert [request["dimensions"] for request in server.requests] == [DIMENSIONS, DIMENSIONS]
     assert embedder.name != EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).name
 
 
@@ -180,9 +183,9 @@ def test_a_proxy_is_used_for_other_machines_and_not_for_this_one(server, monkeyp
         monkeypatch.delenv(name, raising=False)
     elsewhere = EmbedderSettings(base_url="http://embeddings.invalid/v1", timeout_secs=5)
     monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
-    assert EndpointEmbedder("tiny", elsewhere).embed_question("car").shape == (16,)
+    assert EndpointEmbedder("tiny", elsewhere).embed_question("car").shape == (DIMENSIONS,)
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:1")
-    assert EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).embed_question("car").shape == (16,)
+    assert EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).embed_question("car").shape == (DIMENSIONS,)
     assert server.texts == ["car", "car"]
 
 
@@ -203,7 +206,7 @@ def test_an_error_that_passes_is_met_by_trying_again(server) -> None:
         return len(calls) > 1
 
     server.behave = recovering
-    assert EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).embed(["car"]).shape == (1, 16)
+    assert EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).embed(["car"]).shape == (1, DIMENSIONS)
 
 
 def test_a_text_that_is_too_long_for_the_model_is_found_by_its_beginning(server) -> None:
@@ -232,7 +235,7 @@ def test_vectors_of_another_length_are_made_anew_only_when_asked_for(server, db,
     with open_engine(db, settings=settings) as memory:
         memory.remember("The car is red", key="paint")
         recalled = memory.recall("the kitten drinks milk")
-        assert "those stored have 16; `picomem embed --afresh`" in recalled.legs["episodes by vector"]
+        assert f"those stored have {DIMENSIONS}; `picomem embed --afresh`" in recalled.legs["episodes by vector"]
         assert TURNS[1] in [hit.text for hit in recalled.hits]  # by its words
         with pytest.raises(EmbedderFailed, match="--afresh"):
             memory.embed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,13 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.conftest import DIMENSIONS, make_model, meaning
+from tests.models.conftest import DIMENSIONS, WORDS, make_model, meaning
 
 from picomem.app import open_engine
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
+from picomem.models.embedder import UNRELATED
 from picomem.models.known_embedders import family_of
 from picomem.models.onnx_embedder import OnnxEmbedder, batches, pooled, recipe_of
+from picomem.operations.recalling import RecallRequest, recall
+from picomem.operations.table import operation
 from picomem.settings import EmbedderSettings
 
 PLAIN = EmbedderSettings()
@@ -225,3 +229,31 @@ def test_a_missing_extra_says_what_to_install(model, db, chosen, package) -> Non
 def test_an_unknown_embedder_is_refused_with_those_that_there_are(db, chosen, name) -> None:
     with pytest.raises(InvalidInput, match=r"static, none, onnx:FOLDER|missing behind the colon"):
         open_engine(db, settings=chosen(name))
+
+
+LIFE = (
+    "the port of the staging server is seven", "green tea in the morning", "a deploy on friday is never fine",
+    "the choir sings in the old church", "the bicycle has a flat tyre", "paper cups go into the blue bin",
+)  # fmt: skip
+ASKED = ("staging server port", "tea morning", "hockey champion lisbon")
+
+
+@pytest.mark.requirement("O4")
+@pytest.mark.parametrize("stored", [1, len(LIFE)])
+def test_models_of_which_one_has_all_cosines_near_to_one_are_as_sure_of_the_same(tmp_path, chosen, stored) -> None:
+    words = [*WORDS, *dict.fromkeys(re.findall(r"\w+", " ".join((*UNRELATED, *LIFE, *ASKED))))]
+    answers = {}
+    for name, common in (("wide", 0.0), ("narrow", 1.6)):
+        folder = make_model(tmp_path / name, words=list(dict.fromkeys(words)), common=common)
+        rows = OnnxEmbedder(recipe_of(folder, PLAIN)).embed(LIFE)
+        cosines = (rows @ rows.T)[np.triu_indices(len(LIFE), 1)]
+        assert (cosines.min() > 0.6) == bool(common)
+        with open_engine(tmp_path / f"{name}.db", settings=chosen(f"onnx:{folder}")) as memory:
+            for text in LIFE[:stored]:
+                assert memory.remember(text).memory
+            answers[name] = [memory.recall(question) for question in ASKED]
+            reply = operation("recall").reply(recall(memory, RecallRequest(query=ASKED[2])))
+            assert reply.startswith("No matching memories found.")
+    for wide, narrow in zip(*answers.values(), strict=True):
+        assert [hit.text for hit in wide.hits][:1] == [hit.text for hit in narrow.hits][:1]
+        assert wide.confidence == pytest.approx(narrow.confidence, abs=0.1)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.models.embedder import SENTENCE_MARKS
 from picomem.recall.legs import shares
 from picomem.recall.lexical_search import WordMatches
-from picomem.recall.rank import Signals, fuse, marks_here, nearness
+from picomem.recall.rank import Signals, fuse, marks_between, nearness
+from picomem.recall.vector_search import Distribution
 
 
 def _scores(words: dict[int, float], *, reads_sentences: bool, **signals: Any) -> dict[int, float]:
@@ -32,18 +32,26 @@ def test_a_time_that_is_asked_for_is_worth_a_perfect_match_with_any_model(reads_
     assert perhaps[1] > perhaps[2]
 
 
-@given(st.floats(0.0, 0.9), st.integers(0, 10_000), st.floats(-0.2, 1.0))
-def test_marks_lie_where_the_store_says_and_stay_in_order(middling: float, documents: int, cosine: float) -> None:
-    unrelated, same = marks_here(SENTENCE_MARKS, middling, documents)
-    assert min(middling, SENTENCE_MARKS[0]) - 1e-9 <= unrelated < same < 1
-    assert 0 <= nearness(cosine, (unrelated, same)) <= 1
+@given(st.floats(-0.2, 0.99), st.floats(0.0, 0.5), st.integers(1, 10_000), st.floats(-0.2, 1.0))
+def test_marks_stay_in_order_however_cosines_lie(middling: float, spread: float, documents: int, cosine: float) -> None:
+    for unrelated in (Distribution(), Distribution(0.8, 0.02, 12)):
+        match, *marks = marks_between(Distribution(middling, spread, documents), unrelated)
+        assert match <= marks[0] < marks[1] <= 1
+        assert 0 <= nearness(cosine, marks) <= 1
+        assert nearness(1.0, marks) == 1.0
 
 
-def test_models_whose_unrelated_texts_differ_say_the_same_of_a_store_and_of_little_their_own_marks_count() -> None:
-    for middling in (0.1, 0.4, 0.7):
-        halfway = middling + (1 - middling) / 4
-        assert nearness(halfway, marks_here(SENTENCE_MARKS, middling, 10_000)) == pytest.approx(0.5, abs=0.01)
-    assert marks_here(SENTENCE_MARKS, 0.9, 0) == pytest.approx(SENTENCE_MARKS)
+def test_what_stands_out_as_much_is_as_near_with_any_model_and_of_little_the_model_itself_tells() -> None:
+    near = []
+    for middling, spread in ((0.06, 0.08), (0.4, 0.05), (0.79, 0.02)):
+        _, *marks = marks_between(Distribution(middling, spread, 10_000), Distribution())
+        near.append([nearness(middling + spreads * spread, marks) for spreads in (2, 4.5, 6)])
+    assert near[0] == pytest.approx(near[1], abs=0.01) and near[1] == pytest.approx(near[2], abs=0.01)
+    assert near[0][0] == 0 < near[0][1] < near[0][2]
+    unrelated = Distribution(0.76, 0.02, 12)
+    _, *alone = marks_between(Distribution(0.9, 0.0, 1), unrelated)
+    assert 0.1 < nearness(0.9, alone) < 0.9  # the only text may be the answer
+    assert nearness(0.8, marks_between(Distribution(0.8, 0.0, 1), unrelated)[1:]) == 0
 
 
 def test_the_less_words_leave_open_the_less_a_model_has_to_say() -> None:

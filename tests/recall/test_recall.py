@@ -384,3 +384,13 @@ def test_the_hint_to_ingest_stands_only_where_nothing_was_read(engine: Engine) -
     engine.remember("It listens on 6432", key="staging_db_port")
     assert any("picomem ingest" in warning for warning in engine.recall("zebra crossing").warnings)
     assert not any("picomem ingest" in warning for warning in engine.recall("staging port").warnings)
+
+
+def test_a_small_budget_goes_to_the_best_hit_whatever_its_source(engine: Engine, talk: Callable[..., Path]) -> None:
+    engine.ingest([talk([("2026-04-07T09:00:00Z", "user", "Is the ledger store on SQLite already?")])])
+    engine.remember("The ledger store is on SQLite, with a copy every night", key="ledger_store")
+    best, second = engine.recall("ledger store on SQLite").hits
+    assert (best.source, second.source) == ("memory", "episode")
+    budget = best.tokens + 20
+    assert best.tokens > second.tokens and best.tokens > 0.6 * budget
+    assert [hit.id for hit in engine.recall("ledger store on SQLite", token_budget=budget).hits] == [best.id]

@@ -67,7 +67,6 @@ class _Given:
     name = "given"
     local = True
     reads_sentences = False
-    marks = (0.0, 1.0)
 
     def __init__(self, rows: np.ndarray) -> None:
         self.rows = rows
@@ -125,7 +124,10 @@ def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: V
         with other.write(LOCAL) as tx:
             for doc in (5_600, 4, 5, 2_001):
                 vector_rows.remove(tx, LOCAL, "episode", doc)
-        assert _asked(connector, leg, 5_703).documents == _asked(connector, VectorSearch(leg.embedder), 17).documents
+        assert (
+            _asked(connector, leg, 5_703).all.documents
+            == _asked(connector, VectorSearch(leg.embedder), 17).all.documents
+        )
         assert 4 not in _asked(connector, leg, 5_703).nearest
         with other.write(LOCAL) as tx:
             for doc in range(2_002, 5_500):
@@ -141,7 +143,7 @@ def test_reading_on_reads_only_what_is_new(db: Path, leg: VectorSearch) -> None:
         with connector.read():
             steps = connector._reader().status(apsw.SQLITE_DBSTATUS_CACHE_MISS)[0]
         _put(other, leg, {2_000: 2_000, 3: 5_000})
-        assert _asked(connector, leg, 2_000).documents == 2_000
+        assert _asked(connector, leg, 2_000).all.documents == 2_000
         assert leg._held[("local", "episode")].space.rewrites == 1
         assert connector._reader().status(apsw.SQLITE_DBSTATUS_CACHE_MISS)[0] - steps < 60  # of 150 pages
 

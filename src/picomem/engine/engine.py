@@ -24,6 +24,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, positive, share
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
+from picomem.recall.recall import with_doubt
 from picomem.records.caller import (
     PURGE,
     READ,
@@ -211,6 +212,7 @@ class Engine:
             from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
+        answer = with_doubt(answer)
         self._context.returned_texts().note((*answer.hits, *answer.repeats))
         if asks_sessions and not reads_sessions:
             answer = replace(answer, warnings=(SESSIONS_NOT_READ, *answer.warnings))

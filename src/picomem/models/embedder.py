@@ -14,10 +14,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Of a small sentence model (arctic-embed-s, pooled as it should be): the middling text of a store has 0.55 with a
-# question. Halfway from there to 1 lies what says the same. Other models' unrelated texts have 0.1 or 0.7, so recall
-# moves both marks to where a store's middling text lies (rank.marks_here), and these count where there is little yet.
-SENTENCE_MARKS = (0.55, 0.775)
+# Sentences that have nothing in common, by which recall learns what cosine unrelated texts have with a model.
+UNRELATED = (
+    "The train to the coast leaves at half past seven.",
+    "She painted the kitchen wall yellow last summer.",
+    "Add two eggs and a spoon of flour to the bowl.",
+    "The committee voted against the new parking rules.",
+    "My brother plays the cello in a small orchestra.",
+    "The function returns an empty list when the file is missing.",
+    "Snow fell on the mountains for three days.",
+    "He bought a second-hand bicycle for forty euros.",
+    "The museum is closed on Mondays in winter.",
+    "Please send the invoice to the accounting office.",
+    "The cat sleeps under the table all afternoon.",
+    "Our team won the match in the last minute.",
+)
 
 
 class Embedder(Protocol):
@@ -32,7 +43,6 @@ class Embedder(Protocol):
     name: str
     local: bool
     reads_sentences: bool
-    marks: tuple[float, float]
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """One float32 row of length 1 a text; a text of which the model knows nothing gets a row of zeros.

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.models.embedder import SENTENCE_MARKS, unit_rows
+from picomem.models.embedder import unit_rows
 from picomem.settings import EmbedderSettings
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ class EndpointEmbedder:
 
     local = False
     reads_sentences = True
-    marks = SENTENCE_MARKS
 
     def __init__(self, model: str, settings: EmbedderSettings) -> None:
         self._url = checked_url(settings.base_url, "embedder.base_url") + "/embeddings"

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.models.embedder import SENTENCE_MARKS, unit_rows
+from picomem.models.embedder import unit_rows
 from picomem.settings import EmbedderSettings
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class DownloadedEmbedder:
 
     local = True
     reads_sentences = True
-    marks = SENTENCE_MARKS
 
     def __init__(self, model: str, settings: EmbedderSettings) -> None:
         if find_spec("fastembed") is None:

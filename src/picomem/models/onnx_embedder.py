@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.models.embedder import SENTENCE_MARKS, unit_rows
+from picomem.models.embedder import unit_rows
 from picomem.models.known_embedders import family_of
 from picomem.paths import is_folder, is_regular, named_path, open_regular, read_regular
 from picomem.settings import EmbedderSettings
@@ -146,7 +146,6 @@ class OnnxEmbedder:
 
     local = True
     reads_sentences = True
-    marks = SENTENCE_MARKS
 
     def __init__(self, recipe: Recipe, threads: int = 1) -> None:
         if recipe.pooling not in _POOLINGS:

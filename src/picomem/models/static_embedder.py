@@ -35,7 +35,6 @@ class StaticEmbedder:
     name = "wordllama-l2-256"
     local = True
     reads_sentences = False
-    marks = (0.35, 0.85)
     dimensions = 256
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:

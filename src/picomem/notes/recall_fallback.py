@@ -18,6 +18,7 @@ from collections.abc import Callable
 from picomem.errors import StoreError
 from picomem.light_dataclass import replace
 from picomem.notes.note_search import NoteHit, Notes
+from picomem.recall.confidence import confidence, signs_of
 from picomem.recall.filters import Wanted
 from picomem.recall.hits import HIT_OVERHEAD
 from picomem.recall.question import Question
@@ -47,7 +48,7 @@ def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wan
         else:
             return replace(answer, legs={**answer.legs, "notes": "not needed"})
     result = notes.search(question, wanted.limit, MIN_SCORE)
-    answer = with_notes(answer, result.hits, wanted)
+    answer = with_notes(answer, result.hits, wanted, question.text)
     said = f"{reason}, so the notes were searched as well."
     legs = {**answer.legs, "notes": f"{len(result.hits)}" + (" from the files" if result.searched == "files" else "")}
     return replace(answer, legs=legs, warnings=(*answer.warnings, said, *result.warnings))
@@ -60,8 +61,8 @@ def applies(wanted: Wanted) -> bool:
     return asked.include_memories and asked.include_transcripts and not any(narrowed)
 
 
-def with_notes(answer: Answer, notes: list[NoteHit], wanted: Wanted) -> Answer:
-    """The answer with notes after its hits, within its limit and its budget."""
+def with_notes(answer: Answer, notes: list[NoteHit], wanted: Wanted, asked: str) -> Answer:
+    """The answer with notes after its hits, within its limit and its budget; as sure as the surer of both."""
     places = max(wanted.limit - len(answer.hits), int(wanted.limit * _SHARE))
     hits = [note_hit(note) for note in notes[:places]]
     others = list(answer.hits[: wanted.limit - len(hits)])
@@ -73,10 +74,14 @@ def with_notes(answer: Answer, notes: list[NoteHit], wanted: Wanted) -> Answer:
         others = list(answer.hits[: wanted.limit - len(hits)])
         others = others[: within_budget([hit.tokens for hit in others], left)]
     every = (*others, *hits)
+    sure = answer.confidence if answer.hits or answer.left_out else 0.0
+    best = max((signs_of(asked, hit.score, hit.text) for hit in hits), key=confidence, default=None)
+    if best and confidence(best) > sure:
+        answer, sure = replace(answer, signs=best), confidence(best)
     return replace(
         answer,
         hits=every,
-        confidence=answer.confidence or max((hit.score for hit in hits), default=0.0),
+        confidence=sure,
         tokens=sum(hit.tokens for hit in every),
         left_out=answer.left_out + min(len(answer.hits) + len(notes), wanted.limit) - len(every),
     )

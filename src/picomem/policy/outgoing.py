@@ -19,7 +19,6 @@ class RedactedEmbedder:
         self.name = embedder.name
         self.local = embedder.local
         self.reads_sentences = embedder.reads_sentences
-        self.marks = embedder.marks
         self._embedder = embedder
         self._redactor = redactor
 

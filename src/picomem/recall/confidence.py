@@ -69,11 +69,16 @@ def read_signs(
     theirs = [candidate for candidate in looked if candidate.own] if named else []
     lead = _most(theirs, about) - _most([one for one in looked if not one.own], about) if theirs else 0.0
     first = max(theirs or best[:FIRST], key=lambda candidate: _fit(candidate, about))
+    return signs_of(question, _fit(first, about), first.statement, lead)
+
+
+def signs_of(question: str, fit: float, statement: str = "", lead: float = 0.0) -> Signs:
+    """The signs of an answer that holds so much of a question, 0–1; `statement` is its text, if it stands alone."""
     return Signs(
-        fit=_fit(first, about),
+        fit=fit,
         lead=lead,
         asks=asks(question) or (KEYWORDS if is_search_phrase(question) else 0.0),
-        lacks=float(bool(first.statement) and lacks_kind(question, first.statement)),
+        lacks=float(bool(statement) and lacks_kind(question, statement)),
     )
 
 

@@ -256,12 +256,12 @@ def _allowed_transcripts(state: RecallState) -> set[str] | None:
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:
-    """Return whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
-    request for everything, so there nothing is held against it.)"""
+    """Return whether anything but its whole session speaks for an episode. The nearest of unrelated texts is no match.
+    (Inside a hard window an empty question is a request for everything, so there nothing is held against it.)"""
     return (
         doc in signals.words
         or doc in signals.context
-        or signals.meaning.get(doc, 0.0) > 0
+        or doc in signals.similar
         or signals.in_window.get(doc, 0.0) > 0
         or signals.event.get(doc, 0.0) > 0
     )

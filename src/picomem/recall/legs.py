@@ -17,7 +17,7 @@ from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_substrings, match_words
 from picomem.recall.question import Question
 from picomem.recall.rank import Evidence, Fusion, Signals
-from picomem.recall.vector_search import Cosines, VectorSearch
+from picomem.recall.vector_search import Cosines, Distribution, VectorSearch
 from picomem.recall.weights import Weights
 from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
@@ -35,7 +35,7 @@ _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
 _LEAST_CONFIDENCE = 0.05  # of what only its neighbours fit: little, but enough to tell ranks apart
 _FIRST = 3  # the hit that fits best may stand behind one that the talk around it lifted
-_NOTHING = Cosines({}, 0.0, 0)
+_NOTHING = Cosines({}, Distribution())
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
 
@@ -98,10 +98,12 @@ class RecallState:
             return _NOTHING
         try:
             near = self.vectors.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
+            if near.nearest and near.all.documents < rank.ENOUGH:
+                near = replace(near, unrelated=self.vectors.unrelated)
         except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
             self.legs[leg] = f"failed: {error}"
             return _NOTHING
-        partial = f"; partial: {near.documents:,} of {total:,} have a vector" if near.documents < total else ""
+        partial = f"; partial: {near.all.documents:,} of {total:,} have a vector" if near.all.documents < total else ""
         self.legs[leg] = f"{len(near.nearest)}{partial}"
         return near
 
@@ -119,10 +121,11 @@ class RecallState:
             return
         model = self.vectors.embedder
         trust = model.trust(self.question.text)
-        likeness = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
+        likeness = rank.meaning_scores(near.nearest, near.all.middling, tokens, reads_sentences=model.reads_sentences)
         signals.meaning = {doc: trust * value for doc, value in likeness.items()}
-        marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
+        match, *marks = rank.marks_between(near.all, near.unrelated)
         signals.near = {doc: trust * rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
+        signals.similar = {doc for doc, cosine in near.nearest.items() if cosine > match}
 
     def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> Fusion:
         reads = self.vectors is not None and self.vectors.embedder.reads_sentences

@@ -36,7 +36,9 @@ def memory_hits(state: RecallState) -> list[Hit]:
     fusion = state.fused(records, signals, words)
     scores = {doc: score + _IMPORTANCE * records[doc].importance for doc, score in fusion.scores.items()}
     scores, remarks = newer_first(scores, records, signals.words)
-    ranked = list(islice(shares(scores, signals, words), max(state.wanted.limit, LOOKED)))
+    order = shares(scores, signals, words)
+    matching = (entry for entry in order if entry[0] in signals.words or entry[0] in signals.similar)
+    ranked = list(islice(matching, max(state.wanted.limit, LOOKED)))
     weight = state.memory_weight = weight_of_memories([share for _, share in ranked])
     listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
     links = memories.links_of_each(state.tx, state.scope, listed, state.damaged)

@@ -24,6 +24,7 @@ from itertools import pairwise
 
 from picomem.clock import DAY, Micros
 from picomem.light_dataclass import dataclass, field
+from picomem.recall.vector_search import Distribution
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.store.search import SATURATION, EpisodePlace
 
@@ -37,6 +38,12 @@ CANDIDATES = 200
 # question whose answer lies in several records of one session loses more.
 HELD_BACK_HALF = 2_000
 FEW = 20  # documents that say as much of what is unrelated here as the model does by itself
+ENOUGH = 400  # documents beside which the model need not be asked
+# How many spreads above the middling cosine lie texts as good as unrelated, and texts that say the same: with the
+# default model (of short chats, notes and talk) and with a sentence model alike, whose cosines are ten times closer.
+_OF_USER = (3.0, 10.0)
+_OF_UNRELATED = (5.4, 13.3)
+_LEAST_SPREAD = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,7 @@ class Signals:
     session: Mapping[int, float] = field(default_factory=dict)
     meaning: Mapping[int, float] = field(default_factory=dict)
     near: Mapping[int, float] = field(default_factory=dict)
+    similar: Collection[int] = frozenset()  # those whose likeness stands out enough for a match
     own: Collection[int] = frozenset()
     in_window: Mapping[int, float] = field(default_factory=dict)
     event: Mapping[int, float] = field(default_factory=dict)
@@ -273,21 +281,32 @@ def fit(evidence: Evidence, idf: Mapping[str, float]) -> float:
     return round(1 - (1 - covered(evidence.words, idf)) * (1 - evidence.near), 4)
 
 
-def nearness(cosine: float, marks: tuple[float, float]) -> float:
+def nearness(cosine: float, marks: Sequence[float]) -> float:
     """A cosine, brought to 0–1 between two marks: of texts as good as unrelated, and of texts that say the same."""
     unrelated, same = marks
     return min(1.0, max(0.0, (cosine - unrelated) / (same - unrelated)))
 
 
-def marks_here(marks: tuple[float, float], middling: float, documents: int) -> tuple[float, float]:
-    """The marks of a sentence model, moved to where the store's middling text lies with the question.
+def marks_between(here: Distribution, unrelated: Distribution) -> tuple[float, float, float]:
+    """The marks of a question, by how its cosines with the user's texts lie: above the first a text is a match, above
+    the second `nearness` begins, and the third has what says the same.
 
-    What cosine unrelated texts have, differs from model to model (0.1 to 0.7) and from one question to the next. Of few
-    documents the middling one may be the answer, so it is weighed with the model's own mark.
+    What cosine unrelated texts have, and how far it varies, differs from model to model (0.1 ± 0.1 or 0.8 ± 0.02), and
+    from one question to the next. Of few texts the middling one may be the answer, so they are weighed with texts that
+    are `unrelated` for certain. Those have less in common than the texts of one user, so their marks lie higher.
     """
-    unrelated, same = marks
-    here = (documents * middling + FEW * unrelated) / (documents + FEW)
-    return here, here + (same - unrelated) * (1 - here) / (1 - unrelated)
+    share = here.documents / (here.documents + FEW) if unrelated.documents else 1.0
+    known, other = _marks(here, _OF_USER), _marks(unrelated, _OF_UNRELATED)
+    match, low, high = (share * mine + (1 - share) * others for mine, others in zip(known, other, strict=True))
+    return match, low, high
+
+
+def _marks(here: Distribution, spreads: tuple[float, float]) -> tuple[float, float, float]:
+    """The cosines so many spreads above the middling one, and one halfway to the first. Halfway to 1 no text is
+    unrelated, and nothing is above 1."""
+    low, high = (here.middling + many * max(here.spread, _LEAST_SPREAD) for many in spreads)
+    low = min(low, (here.middling + 1) / 2)
+    return (here.middling + low) / 2, low, min(high, 1.0)
 
 
 def covered(words: Mapping[str, float], idf: Mapping[str, float]) -> float:

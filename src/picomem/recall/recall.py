@@ -88,8 +88,6 @@ class Recall:
         if ranked and sure < wanted.min_confidence:
             warnings.append(_too_unsure(ranked, sure, wanted))
             ranked = []
-        elif ranked and sure < _DOUBTFUL:
-            warnings.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
         if state.episodes == 0 and sure < _DOUBTFUL:
             warnings.append("No past session has been read yet; run `picomem ingest`.")
         chosen = _chosen(ranked, wanted)
@@ -120,6 +118,14 @@ class Recall:
         )
 
 
+def with_doubt(answer: Answer) -> Answer:
+    """A whole answer, with a warning if what was asked is probably not known."""
+    if not (answer.hits or answer.left_out) or answer.confidence >= _DOUBTFUL:
+        return answer
+    said = f"What was asked is probably not known: {answer.confidence:.0%} of such answers hold it."
+    return replace(answer, warnings=(*answer.warnings, said))
+
+
 def _too_unsure(withheld: list[Hit], sure: float, wanted: Wanted) -> str:
     count = "One hit was" if len(withheld) == 1 else f"{len(withheld)} hits were"
     return (
@@ -145,12 +151,15 @@ def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> tuple[
 
 
 def _chosen(ranked: list[Hit], wanted: Wanted) -> list[Hit]:
-    """The hits that may be handed out, by score: memories as far as their share of the budget goes, then episodes."""
+    """The hits that may be handed out, by score: memories as far as their share of the budget goes, then episodes. The
+    share keeps room for episodes, and so leaves out no memory that is better than all of them."""
     durable = sorted((hit for hit in ranked if hit.source == "memory"), key=lambda hit: -hit.score)
     episodic = sorted((hit for hit in ranked if hit.source != "memory"), key=lambda hit: -hit.score)
     budget = wanted.token_budget
     if budget is not None:
         share = int(budget * MEMORY_SHARE) if episodic else budget
+        if episodic and durable and durable[0].score >= episodic[0].score:
+            share = max(share, min(budget, durable[0].tokens))
         durable = durable[: rank.within_budget([hit.tokens for hit in durable], share)]
     return sorted([*durable, *episodic], key=lambda hit: (-hit.score, hit.source != "memory"))[: wanted.limit]
 

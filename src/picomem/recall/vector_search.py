@@ -12,12 +12,14 @@ that asks once reads all of it once. A process that asks for many users forgets 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from picomem.errors import EmbedderFailed
 from picomem.light_dataclass import dataclass
+from picomem.models.embedder import UNRELATED
 from picomem.recall.binary_codes import likely, made
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
@@ -39,12 +41,24 @@ _ALL = 128 << 20  # bytes that are held for all users together; more only for th
 
 
 @dataclass(frozen=True, slots=True)
+class Distribution:
+    """How the cosines of a question with many texts lie: the middling one, and how far below it the lowest sixth ends.
+
+    The lower half says how far unrelated texts spread: the texts that answer are in the upper one.
+    """
+
+    middling: float = 0.0
+    spread: float = 0.0
+    documents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cosines:
-    """The cosines of the nearest documents, and the middling one of all (which says what "unrelated" is here)."""
+    """The cosines of the nearest documents, and how those of all documents and of unrelated texts lie."""
 
     nearest: dict[int, float]
-    middling: float
-    documents: int
+    all: Distribution
+    unrelated: Distribution = Distribution()  # by the model; empty where the documents are enough to tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +113,7 @@ class VectorSearch:
 
         held = self._up_to_date(tx, scope, source)
         if held is None or not len(held.docs):
-            return Cosines({}, 0.0, 0)
+            return Cosines({}, Distribution())
         asked = self._vector(text)
         if len(asked) != held.sample.shape[1]:
             raise EmbedderFailed(
@@ -107,7 +121,7 @@ class VectorSearch:
                 f"{held.sample.shape[1]}; `picomem embed --afresh` recreates all of them."
             )
         docs, cosines = held.sampled, _cosines(held.sample, asked)
-        middling = _median(cosines) if len(cosines) else 0.0
+        of_all = distribution(cosines, len(held.docs))
         if held.step > 1:
             chosen = np.sort(likely(held.codes, asked, max(count, _COMPARED)))
             docs, stored = held.docs[chosen], held.stored and held.stored.only(chosen)
@@ -115,7 +129,15 @@ class VectorSearch:
                 docs, stored = _unpacked(vector_rows.of(tx, scope, held.space.number, docs.tolist()))
             cosines = _cosines(stored.units(), asked)
         top = np.argpartition(-cosines, count)[:count] if count < len(docs) else np.arange(len(docs))
-        return Cosines(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), middling, len(held.docs))
+        return Cosines(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), of_all)
+
+    @cached_property
+    def unrelated(self) -> Distribution:
+        """How the cosines of unrelated texts lie with this model, by the model itself. Raises EmbedderFailed."""
+        import numpy as np
+
+        rows = self.embedder.embed(UNRELATED)
+        return distribution((rows @ rows.T)[np.triu_indices(len(rows), 1)], len(rows))
 
     def _vector(self, text: str) -> np.ndarray:
         """The question's vector, made once for all of its legs: a model takes its time, a server costs money."""
@@ -156,12 +178,18 @@ class VectorSearch:
             self._held_bytes -= dropped.bytes
 
 
-def _median(numbers: np.ndarray) -> float:
-    """As `numpy.median` gives it, which loads numpy's masked arrays: 10 ms of a recall in a fresh process."""
+def distribution(cosines: np.ndarray, documents: int) -> Distribution:
+    """How cosines lie. By `partition`, because `numpy.median` loads numpy's masked arrays: 10 ms of a recall in a fresh
+    process."""
     import numpy as np
 
-    middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
-    return float(np.partition(numbers, middle)[middle].mean())
+    count = len(cosines)
+    if not count:
+        return Distribution()
+    low, before, after = count // 6, (count - 1) // 2, count // 2
+    ordered = np.partition(cosines, [low, before, after])
+    middling = float(ordered[[before, after]].mean())
+    return Distribution(middling, middling - float(ordered[low]), documents)
 
 
 def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held | None:
