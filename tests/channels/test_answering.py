@@ -6,6 +6,7 @@ kills real servers.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from picomem.channels.channel_account import Delivery, SendOutcome, parts_of
 from picomem.clock import SECOND
 from picomem.engine.agent_support import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.channel_message import ChannelMessage, DeliveryState, OtherWords
@@ -295,6 +297,23 @@ def test_in_a_group_private_conversations_are_not_cited(world: World) -> None:
     for memory, is_cited in ((engine, True), (in_group(engine), False)):
         (hit,) = recall.call(memory, recall.request(query="ferry pier", include_transcripts=False)).hits
         assert ("pier nine" in hit.text, bool(hit.citation)) == (True, is_cited)
+
+
+@pytest.mark.requirement("O8")
+def test_in_a_group_memories_captured_from_private_transcripts_are_not_handed_out(
+    engine: Engine, tmp_path: Path
+) -> None:
+    row = {
+        "type": "user", "uuid": "u1", "parentUuid": None, "cwd": "/home/mia/harbor", "sessionId": "s1",
+        "timestamp": "2026-04-07T09:00:00Z", "gitBranch": "main", "isSidechain": False, "userType": "external",
+        "message": {"role": "user", "content": "Please remember that the lighthouse keeper is called Oswin."},
+    }  # fmt: skip
+    (tmp_path / "s1.jsonl").write_text(json.dumps(row) + "\n")
+    engine.ingest(tmp_path / "s1.jsonl")
+    engine.remember("The lighthouse has nine lamps.", key="lamps")
+    for memory, keys in ((engine, {"Oswin", "nine"}), (in_group(engine), {"nine"})):
+        texts = " ".join(hit.text for hit in memory.recall("lighthouse keeper lamps").hits)
+        assert {key for key in ("Oswin", "nine") if key in texts} == keys
 
 
 def test_in_a_group_notes_are_not_searched(open_engine: Callable, tmp_path: Path) -> None:

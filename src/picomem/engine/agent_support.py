@@ -111,8 +111,8 @@ def statements(engine: Engine) -> Grounds:
 
 
 def in_group(engine: Engine) -> Engine:
-    """The engine for a group, where others read the answers: past sessions are neither searched nor cited, and a prompt
-    shows no memory unasked."""
+    """The engine for a group, where others read the answers: past sessions, and memories made from them, are neither
+    searched nor cited, and a prompt shows no memory unasked."""
     acting = engine.acting_as()
     acting._context.is_group = True
     return acting

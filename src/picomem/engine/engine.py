@@ -192,6 +192,7 @@ class Engine:
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not (file or failed),
                 include_transcripts=asks_sessions and reads_sessions,
+                include_captured=not self._context.is_group,
                 origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,
                 include_retold=include_retold,

@@ -32,6 +32,7 @@ class Filters:
     valid_at: Micros | None = None
     include_memories: bool = True
     include_transcripts: bool = True
+    include_captured: bool = True  # memories that were made from past sessions, and not stored by the user's own call
     origins: tuple[Origin, ...] = ()
     include_untrusted: bool = False
     include_retold: bool = False  # what an agent said after it had read what others wrote

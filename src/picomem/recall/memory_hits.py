@@ -16,11 +16,12 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
-from picomem.records.kinds import Decision
+from picomem.records.kinds import Decision, Source
 from picomem.records.memory import Memory, Parent, doubted_pairs
 from picomem.store import audit, episodes, memories, row_counts
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
+_MADE = (Source.CAPTURED, Source.CONSOLIDATION)  # from what was said, by picomem itself
 _WIDER = 4  # times as many are read where the filters leave too few
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
 
@@ -68,7 +69,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
 def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collection[int]) -> dict[int, Memory]:
     """Read the memories that may answer: those that the words like best, and the nearest. More are read only as long as
     the filters leave out so many that too few remain."""
-    admits = state.wanted.filters.admits_memory
+    filters = state.wanted.filters
     admitted: dict[int, Memory] = {}
     known: set[int] = set()
     count = rank.CANDIDATES
@@ -76,11 +77,28 @@ def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collec
         best = rank.best_by_words(totals, count)
         docs = [doc for doc in dict.fromkeys([*best, *nearest]) if doc not in known]
         read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
-        admitted |= {memory.doc: memory for memory in read if admits(memory, state.scope, state.now)}
+        read = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
+        read = read if filters.include_captured else _without_captured(state, read)
+        admitted |= {memory.doc: memory for memory in read}
         known.update(docs)
         if count >= len(totals) or sum(doc in totals for doc in admitted) >= rank.CANDIDATES:
             return admitted
         count *= _WIDER
+
+
+def _without_captured(state: RecallState, read: Sequence[Memory]) -> list[Memory]:
+    """The memories that no past session says: others who read the answer may not read the session. One of which the
+    lineage is damaged is left out, because nobody knows where it was said."""
+    ids = [memory.id for memory in read]
+    damaged: list[str] = []
+    links = memories.links_of_each(state.tx, state.scope, ids, damaged)
+    said = {id_ for id_, parents in links.items() if any(_is_said(link.parent) for link in parents)} | set(damaged)
+    state.damaged += damaged
+    return [memory for memory in read if memory.id not in said and memory.source not in _MADE]
+
+
+def _is_said(parent: Parent) -> bool:
+    return (parent.kind, parent.role) == ("episode", "source")
 
 
 def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
