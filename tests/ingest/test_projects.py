@@ -95,7 +95,10 @@ def test_a_hit_says_in_which_worktree_it_was_said(open_engine: Callable[..., Eng
 
     worktree = tmp_path / "fix-queue"
     worktree.mkdir()
-    (worktree / ".git").write_text(f"gitdir: {tmp_path}/harbor/.git/worktrees/fix-queue\n")
+    own = tmp_path / "harbor" / ".git" / "worktrees" / "fix-queue"
+    own.mkdir(parents=True)
+    (worktree / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{worktree}/.git\n")
     row = {
         "type": "user", "uuid": "u1", "parentUuid": None, "cwd": str(worktree), "sessionId": "s1", "version": "2.1.330",
         "timestamp": "2026-04-07T09:00:00Z", "gitBranch": "fix", "isSidechain": False, "userType": "external",
@@ -162,7 +165,7 @@ def test_a_pointer_into_a_repository_that_does_not_point_back_reads_nothing_ther
     forged = repository.parent / "forged"
     forged.mkdir()
     (forged / ".git").write_text(f"gitdir: {repository}/.git/worktrees/fix-queue\n")
-    assert project_and_repository(str(forged)) == ("harbor", f"{repository}/.git")
+    assert project_and_repository(str(forged)) == ("forged", "")
 
 
 def _session(folder: Path, transcripts: Path, name: str, said: str) -> None:
@@ -218,6 +221,74 @@ def test_a_project_keeps_the_name_under_which_an_older_store_knows_it(
     assert _projects(engine) == {"s1": "dock", "s2": "dock"}
 
 
+def _workdirs(tmp_path: Path, *remotes: str) -> list[Path]:
+    """Folders of one name under other owners; with a remote they are repositories."""
+    folders = [tmp_path / owner / "workdir" for owner in ("alpha", "beta")]
+    for folder, remote in zip(folders, remotes or ("", ""), strict=True):
+        folder.mkdir(parents=True)
+        if remote:
+            (folder / ".git").mkdir()
+            (folder / ".git" / "config").write_text(
+                f'[remote "origin"]\n\turl = https://git.example.org/{remote}.git\n'
+            )
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("remotes", "second"),
+    [
+        ((), "workdir (beta/workdir)"),
+        (("mia/alpha", "acme/beta"), "workdir (acme/beta)"),
+        (("mia/workdir", "fork/workdir"), "workdir (fork/workdir)"),
+    ],
+)
+def test_two_folders_of_one_name_are_two_projects(
+    engine: Engine, tmp_path: Path, remotes: tuple[str, ...], second: str
+) -> None:
+    transcripts = tmp_path / "transcripts"
+    transcripts.mkdir()
+    alpha, beta = _workdirs(tmp_path, *remotes)
+    _session(alpha, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
+    _session(beta, transcripts, "s2", "Please remember that the port of the scheduler is 9022.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "workdir", "s2": second}
+    for project, own, other in (("workdir", "7411", "9022"), (second, "9022", "7411")):
+        page = engine.index(scope=Scope("local", project=project)).text
+        assert own in page and other not in page
+
+
+def test_a_folder_is_one_project_before_it_is_a_repository_with_a_remote_and_after(
+    engine: Engine, tmp_path: Path
+) -> None:
+    transcripts = tmp_path / "transcripts"
+    transcripts.mkdir()
+    alpha, clone = _workdirs(tmp_path)
+    config = '[remote "origin"]\n\turl = https://git.example.org/mia/alpha.git\n'
+    for name, folder, text in (
+        ("s1", alpha, ""),
+        ("s2", alpha, "[core]\n"),
+        ("s3", alpha, config),
+        ("s4", clone, config),
+    ):
+        if text:
+            (folder / ".git").mkdir(exist_ok=True)
+            (folder / ".git" / "config").write_text(text)
+        _session(folder, transcripts, name, f"What is said in {name}?")
+        engine.ingest(transcripts)
+    assert set(_projects(engine).values()) == {"workdir"}
+
+
+def test_a_link_to_a_folder_is_the_folder_s_project(engine: Engine, tmp_path: Path) -> None:
+    transcripts = tmp_path / "transcripts"
+    transcripts.mkdir()
+    alpha, _ = _workdirs(tmp_path)
+    (tmp_path / "here").symlink_to(alpha)
+    for name, folder in (("s1", tmp_path / "here"), ("s2", alpha)):
+        _session(folder, transcripts, name, f"What is said in {name}?")
+        engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "workdir", "s2": "workdir"}
+
+
 def test_memories_of_a_folder_that_had_its_own_project_are_read_in_the_repository_s(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -242,11 +313,11 @@ def test_memories_of_a_folder_that_had_its_own_project_are_read_in_the_repositor
     answer = engine.recall("which port does the api listen on", scope=harbor)
     assert [hit.key for hit in answer.hits if hit.source == "memory"] == ["api_port"]
     assert "port 7411" in engine.index(scope=harbor).text
-    assert "blue" not in engine.index(scope=harbor).text, "two folders had that name"
-    assert {hit.session for hit in engine.timeline(scope=harbor)} == {"s1", "s4", "s5"}
+    assert "blue" in engine.index(scope=harbor).text, "the other folder of that name is another project"
+    assert {hit.session for hit in engine.timeline(scope=harbor)} == {"s1", "s2", "s4", "s5"}
     listed = operation("memories")
-    (memory,) = listed.call(engine, listed.request(project="harbor")).memories
-    assert memory.key == "api_port"
+    keys = {memory.key for memory in listed.call(engine, listed.request(project="harbor")).memories}
+    assert keys == {"api_port", "page_colour"}
     revised = engine.revise("api_port", content="The api listens on port 7412.", scope=harbor)
     assert revised.scope.project == "api"
     assert "port 7411" not in engine.index(scope=harbor).text

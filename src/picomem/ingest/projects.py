@@ -1,12 +1,15 @@
-"""Names the project of a session: by the repository of the folder in which it began, or by the folder itself.
+"""Names the project of a session: an identity, and the name that people see.
 
-The repository is that of the nearest folder above with a `.git`. A linked worktree belongs to its repository, and a
-clone to the project of the first clone that was seen, because their remote is the same. The store keeps with each
-transcript its folder, its project and its repository; so a folder that is gone keeps its project as well.
+The identity is the repository of the nearest folder above with a `.git`: its remote, without the scheme, the user and
+the port; or else the real path of git's common folder. A folder without a repository is its own project, known by its
+real path. So clones and worktrees of one repository are one project, and a fork under another owner is another one.
+
+The name is that of the folder. A second identity of the same name gets a name with the end of its identity:
+`workdir (acme/alpha)`. The store keeps with each transcript its folder, its project's name and its identity
+(`KnownFolder`), so a name belongs to the identity that had it first, and a folder that is gone keeps its project.
 
 Three small files are read: `.git` where it is a file, the pointer back from the repository, without which nothing else
-that the file names is opened, and `config`. So a forged file can name another project, as the folder itself can, but
-cannot lead to another file.
+that the file names is opened and the folder is its own project, and `config`.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
+from picomem.blake2b import blake2b
 from picomem.light_dataclass import dataclass
 from picomem.records.episode import KnownFolder
 
@@ -41,11 +45,12 @@ _FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository on this machine: its name, its main folder, and what clones of it share: the remote, or else the
-    path of git's common folder."""
+    """A repository on this machine: its name, its main folder, git's common folder, and its identity: the remote, or
+    else the common folder."""
 
     name: str
     folder: str
+    common: str
     identity: str
 
 
@@ -72,36 +77,88 @@ def project_of(cwd: str, known: Iterable[KnownFolder] = ()) -> str:
 
 
 def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple[str, str]:
-    """The project of a session that began in this folder, and the identity of its repository; empty where there is
-    none. `known` are the folders of the sessions that were read before, the first one first."""
+    """The name of the project of a session that began in this folder, and its identity; empty where that is the folder
+    itself. `known` are the folders of the sessions that were read before, the first one first."""
     if not cwd:
         return "", ""
-    repository = _repository_of(cwd)
     folders = list(known)
-    if repository:
-        name = _known_project(repository, folders) or repository.name
+    real = os.path.realpath(cwd) if _is_local(cwd) else cwd
+    if repository := _repository_of(real):
+        identity, name = repository.identity, repository.name
+        # Before it had a remote, or was a repository, the same place had these.
+        identities = {identity, repository.common, repository.folder}
+    elif gone := _known_above(cwd, folders):
+        identity, name, identities = gone.repository, _plain_name(gone.project), {gone.repository}
     else:
-        path = PureWindowsPath(cwd) if "\\" in cwd else PurePosixPath(cwd)
-        name = _project_of_gone(cwd, folders) or path.name
-    return "".join(char if char.isprintable() else " " for char in name[:_LONGEST_NAME]), (
-        repository.identity if repository else ""
-    )
+        identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), cwd}
+    if not name:
+        return "", ""
+    return project_name(name, identity, identities, folders), identity if identity != cwd else ""
 
 
-def _known_project(repository: Repository, known: list[KnownFolder]) -> str:
-    """The project that sessions of the repository have; what its main folder has had from the beginning stays."""
-    same_folder = (folder.project for folder in known if folder.cwd == repository.folder)
-    same_remote = (folder.project for folder in known if folder.repository == repository.identity)
-    return next(same_folder, "") or next(same_remote, "")
+def project_name(name: str, identity: str, identities: set[str], known: list[KnownFolder]) -> str:
+    """The name of the project with this identity: the one that it has, or else the shortest that is free. Pure.
+
+    `identities` are those that the same place had before, and the present one.
+    """
+    owners = owners_of_names(known)
+    for folder in known:
+        if folder.identity in identities and owners[folder.project] & identities:
+            return folder.project
+    name = "".join(char if char.isprintable() else " " for char in name[:_LONGEST_NAME])
+    return next(candidate for candidate in _candidates(name, identity) if candidate not in owners)
 
 
-def _project_of_gone(cwd: str, known: list[KnownFolder]) -> str:
-    """The project of a folder that is there no more, if it was in a repository when a session was read."""
+def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
+    """The identities that each name of a project belongs to. Pure.
+
+    They are the first identity that had it, and later ones of the same place. A store that named projects by their
+    folders alone holds rows of other identities under the name as well, which do not own it.
+    """
+    owners: dict[str, set[str]] = {}
+    places: dict[str, str] = {}
+    for folder in known:
+        place = places.setdefault(folder.project, folder.identity.removesuffix("/.git"))
+        if folder.project not in owners or f"{folder.cwd}/".startswith(f"{place}/"):
+            owners.setdefault(folder.project, set()).add(folder.identity)
+    return owners
+
+
+def _candidates(name: str, identity: str) -> Iterator[str]:
+    yield name
+    parts = [part for part in re.split(r"[/\\]", identity.removesuffix("/.git")) if part]
+    for count in range(min(2, len(parts)), len(parts) + 1):
+        about = "".join(char if char.isprintable() else " " for char in "/".join(parts[-count:]))
+        if len(name) + len(about) + 3 <= _LONGEST_NAME:
+            yield f"{name} ({about})"
+    for length in (8, 16, 32):
+        yield f"{name[: _LONGEST_NAME - 35]} ({_digest(identity)[:length]})"
+
+
+def _bounded(identity: str) -> str:
+    """An identity that a row holds; of a longer one the beginning and a digest."""
+    is_short = len(identity) <= _LONGEST_REPOSITORY
+    return identity if is_short else f"{identity[: _LONGEST_REPOSITORY - 33]} {_digest(identity)}"
+
+
+def _digest(identity: str) -> str:
+    return blake2b(identity.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _plain_name(project: str) -> str:
+    return re.sub(r" \([^()]*\)$", "", project)
+
+
+def _folder_name(cwd: str) -> str:
+    return (PureWindowsPath(cwd) if "\\" in cwd else PurePosixPath(cwd)).name
+
+
+def _known_above(cwd: str, known: list[KnownFolder]) -> KnownFolder | None:
+    """What is known of a folder that is there no more, if it was in a repository when a session was read."""
     if not known or not _is_local(cwd) or Path(cwd).exists():
-        return ""
-    above = [cwd, *map(str, PurePath(cwd).parents)]
-    projects = {folder.cwd: folder.project for folder in reversed(known) if folder.repository}
-    return next((projects[path] for path in above if path in projects), "")
+        return None
+    folders = {folder.cwd: folder for folder in reversed(known) if folder.repository}
+    return next((folders[path] for path in (cwd, *map(str, PurePath(cwd).parents)) if path in folders), None)
 
 
 def _repository_of(cwd: str) -> Repository | None:
@@ -121,20 +178,21 @@ def _repository_of(cwd: str) -> Repository | None:
 
 
 def _linked(folder: PurePath, pointer: bytes) -> Repository:
-    """The repository of a folder with a `.git` file: a worktree's, or the folder itself, such as a submodule."""
+    """The repository of a folder with a `.git` file: a worktree's if git's folder points back, or else the folder
+    itself, such as a submodule."""
     name, common = repository_of_pointer(str(folder), pointer)
-    if not name:
-        return Repository(folder.name, str(folder), str(folder))
+    own = os.path.normpath(PurePath(folder, _target(pointer)))
+    back = _small_file(PurePath(own, "gitdir"), _LONGEST_POINTER).strip().decode("utf-8", "replace") if name else ""
+    if not back or not _is_local(own) or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
+        return Repository(folder.name, str(folder), _bounded(str(folder)), _bounded(str(folder)))
+    common = PurePath(os.path.realpath(common))
     main = str(common.parent) if common.name.startswith(".") else str(common)
-    own = PurePath(os.path.normpath(PurePath(folder, _target(pointer))))
-    back = _small_file(own / "gitdir", _LONGEST_POINTER).strip().decode("utf-8", "replace")
-    is_mutual = _is_local(str(own)) and back and os.path.normpath(PurePath(own, back)) == str(folder / ".git")
-    return _repository(name, main, str(common), _small_file(common / "config", _LONGEST_CONFIG) if is_mutual else b"")
+    return _repository(name, main, str(common), _small_file(common / "config", _LONGEST_CONFIG))
 
 
 def _repository(name: str, folder: str, common: str, config: bytes) -> Repository:
     remote = remote_of(config.decode("utf-8", "replace")) if len(config) <= _LONGEST_CONFIG else ""
-    return Repository(name, folder, (remote or common)[:_LONGEST_REPOSITORY])
+    return Repository(name, folder, _bounded(common), _bounded(remote or common))
 
 
 def repository_of_pointer(cwd: str, git_file: bytes) -> tuple[str, PurePath]:

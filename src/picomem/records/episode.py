@@ -42,7 +42,7 @@ class Transcript:
     turns: int = 0
     skipped: str = "{}"
     updated_at: Micros = 0
-    repository: str = ""  # what clones of the repository share that its folder is in (ingest/projects.py)
+    repository: str = ""  # the identity of its project (`KnownFolder`)
     abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
 
     def took_back(self, turn: int) -> bool:
@@ -51,11 +51,16 @@ class Transcript:
 
 
 class KnownFolder(NamedTuple):
-    """The folder of a session, the project to which the session belongs, and its repository, empty without one."""
+    """The folder of a session, the name of the project to which the session belongs, and what identifies the project
+    (ingest/projects.py): its repository, or the folder's real path, which is left empty where it is `cwd`."""
 
     cwd: str
     project: str
     repository: str
+
+    @property
+    def identity(self) -> str:
+        return self.repository or self.cwd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
