@@ -16,14 +16,14 @@ Picomem = Callable[..., Ran]
 
 @pytest.fixture
 def picomem(home: Path) -> Picomem:
-    """Run `picomem ARGUMENTS…` in a clean home; `env` adds variables."""
+    """Run `picomem ARGUMENTS…` in a clean home, in its folder or another; `env` adds variables."""
 
-    def _run(*arguments: str | bytes, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
+    def _run(*arguments: str | bytes, env: dict[str, str] | None = None, stdin: str = "", folder: Path = home) -> Ran:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
         code, out, err = program().run(
             arguments,
             stdin=stdin.encode(),
-            cwd=home,
+            cwd=folder,
             env={**kept, **variables_of(home), "TZ": "UTC", **(env or {})},
             timeout=120,
         )

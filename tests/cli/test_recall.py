@@ -232,3 +232,21 @@ def test_a_limit_in_time_tests_the_time_that_a_hit_shows_and_known_since_when_it
     assert texts("--known-since", "today", "--until", "2026-03-04") == {march}
     told = picomem("recall", "ledger store", "--known-since", "2099-01-01").out
     assert "--known-since 2099-01-01" in told
+
+
+def test_in_a_project_s_folder_that_project_is_asked_first(picomem: Picomem, home: Path, tmp_path: Path) -> None:
+    harbor = tmp_path / "harbor"
+    harbor.mkdir()
+    picomem("remember", "The queue is in Redis.", "--key", "queue_store", "--project", "harbor")
+    picomem("remember", "The queue is in NATS.", "--key", "dock_queue", "--project", "dock")
+    for command, words in (("recall", ["where is the queue"]), ("memories", [])):
+        own = picomem(command, *words, folder=harbor)
+        assert "Redis" in own.out and "NATS" not in own.out
+        assert command == "recall" or "[harbor]" in own.out
+        assert "Only project “harbor” and what belongs to none was asked; --all-projects asks all." in own.out + own.err
+        assert "NATS" in picomem(command, *words, "--all-projects", folder=harbor).out
+        assert "NATS" in picomem(command, *words, folder=tmp_path).out
+    assert picomem("forget", "queue_store").code == 0
+    other = picomem("recall", "where is the queue", folder=harbor)
+    assert "NATS" in other.out
+    assert "Nothing was found in project “harbor”, so all projects were asked." in other.out + other.err

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
+from picomem.cli.folder_project import call_in_folder
 from picomem.engine.engine import Engine
 from picomem.errors import NoStore, OutputFailed
 from picomem.operations.operation import Operation, Progressing
@@ -47,7 +48,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
                         write_result(line, end="", failed="Not all of it could be written to stdout")
                 return 0
             with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
-                result = operation.call(engine, request, progress)
+                result = call_in_folder(engine, operation, request, progress)
     except NoStore as error:
         if not operation.examines_machine:
             raise

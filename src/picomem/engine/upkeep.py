@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.engine import Engine
-from picomem.errors import did_you_mean
+from picomem.errors import StoreError, did_you_mean
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
@@ -224,6 +224,18 @@ def whole_session(engine: Engine, name: str) -> str:
         return ""  # without a store the notes answer
     with engine._context.connector.read() as tx:
         return find_session(tx, engine.scope, name, Place.CONVERSATIONS | Place.TRANSCRIPTS) or name
+
+
+def project_of_folder(engine: Engine, folder: str) -> str:
+    """The project of a folder of this machine if something of the user belongs to it; empty without a store."""
+    from picomem.ingest.projects import project_of
+
+    try:
+        with engine._context.connector.read() as tx:
+            project = project_of(folder, episodes.known_folders(tx, engine.scope))
+            return project if project in episodes.projects(tx, engine.scope) else ""
+    except StoreError:
+        return ""  # what needs the store says so
 
 
 def unknown_project(engine: Engine, project: str) -> list[str]:

@@ -39,6 +39,7 @@ class MemoriesRequest:
     priority_min: str | None = option("only of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
+    all_projects: bool = option("at a terminal: ask all projects, not first that of the folder", False, tool=None)
     archived: bool = option("archived and expired memories instead", False)
     limit: int = option("maximum number of memories", 50, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
@@ -510,6 +511,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         memory_action="list",
+        has_answer=lambda result: bool(result.memories),
         chat_commands=(ChatCommand("memory", "what is remembered"),),
     ),
     Operation(

@@ -118,6 +118,8 @@ class Operation:
     - `progress_unit`: what a long operation counts, bytes or rows
     - `stores_request`: the texts of the request become memory, so their origin is weighed (offer_origins.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
+    - `has_answer(result)`: at the terminal, the project of the folder is asked first, and all if it has no answer;
+      None where no folder matters. The request has `project` and `all_projects`, the result `warnings`
     - `in_groups`: the tool is offered in a group too, where others read the answers
     - `memory_action`: its action in an agent's tool `memory`
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
@@ -158,6 +160,7 @@ class Operation:
     stores_request: bool = False
     default_tool: bool = False
     in_groups: bool = False
+    has_answer: Callable[[Any], bool] | None = None
     memory_action: str = ""
     rpc_method: str = ""
     resource: str = ""

@@ -54,6 +54,7 @@ class RecallRequest:
     as_of: str | None = option("what was believed at this time", None)
     valid_at: str | None = option("what was true at this time", None)
     project: str = option("only this project and what belongs to no project", "")
+    all_projects: bool = option("at a terminal: ask all projects, not first that of the folder", False, tool=None)
     session: str = option("only this session, and memories of no session; the beginning of its id is enough", "")
     include_context: bool = option("include why each memory matters", False)
     include_transcripts: bool = option("search past sessions too", True)
@@ -171,6 +172,7 @@ OPERATIONS = (
         idempotent=True,
         default_tool=True,
         in_groups=True,
+        has_answer=lambda answer: bool(answer.hits or answer.left_out),
         chat_commands=(
             ChatCommand("memory", "what memory finds for them", argument="query", placeholder="WORDS", example="tea"),
         ),

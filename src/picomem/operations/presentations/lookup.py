@@ -38,7 +38,8 @@ _MOST_OUTCOMES = 2
 def memories(result: MemoriesResult) -> Presentation:
     blocks: tuple[Block, ...] = tuple(
         PresentedEntry(
-            f"{memory.key}  ({_standing(memory)}, {day(memory.said_at)[:10]}{_end(memory)})",
+            f"{memory.key}  ({_standing(memory)}, {day(memory.said_at)[:10]}{_end(memory)})"
+            + (f"  [{memory.project}]" if memory.project else ""),
             (Text(attributed(memory.content, memory.origin), 3),),
         )
         for memory in result.memories

@@ -1,0 +1,36 @@
+"""Asks the project of the folder first, as hooks do, and all projects if nothing is found there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from picomem.light_dataclass import replace
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+    from picomem.operations.operation import Operation, Progressing
+
+
+def call_in_folder(engine: Engine, operation: Operation, request: Any, progress: Progressing | None) -> Any:
+    """Call an operation; where the folder matters and the request names no project, ask the folder's project first."""
+    project = _project_to_ask(engine, request) if operation.has_answer else ""
+    if not project or operation.has_answer is None:
+        return operation.call(engine, request, progress)
+    result = operation.call(engine, replace(request, project=project), progress)
+    remark = f"Only project “{project}” and what belongs to none was asked; --all-projects asks all."
+    if not operation.has_answer(result):
+        result = operation.call(engine, request, progress)
+        remark = f"Nothing was found in project “{project}”, so all projects were asked."
+    return replace(result, warnings=[*result.warnings, remark])
+
+
+def _project_to_ask(engine: Engine, request: Any) -> str:
+    if request.all_projects or request.project or getattr(request, "session", ""):
+        return ""
+    from picomem.engine.upkeep import project_of_folder
+
+    try:
+        return project_of_folder(engine, str(Path.cwd()))
+    except OSError:  # the folder was removed
+        return ""
