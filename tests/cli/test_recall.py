@@ -83,7 +83,7 @@ def test_people_see_the_hits_that_stand_out_and_how_to_see_the_others(picomem: P
 
 def test_a_single_weaker_hit_is_told_in_the_singular(picomem: Picomem) -> None:
     picomem("remember", "The ferry to the island leaves at nine")
-    picomem("remember", "The island has a lighthouse")
+    picomem("remember", "The ferry has a lighthouse beside it")
     assert "1 more with -n 2 (it scores less than half of the best)." in picomem("recall", "when leaves the ferry").out
 
 
