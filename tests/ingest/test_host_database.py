@@ -40,6 +40,7 @@ DISGUISED = (
 )
 
 
+@pytest.mark.sqlite_file("reads a database file of another program")
 @pytest.mark.parametrize("statements", [FULL_TEXT, FULL_TEXT[:1], DISGUISED], ids=["full text", "view", "disguised"])
 def test_only_ordinary_tables_are_read(path: Path, statements: tuple[str, ...]) -> None:
     write(path, *statements)
@@ -52,6 +53,7 @@ def test_only_ordinary_tables_are_read(path: Path, statements: tuple[str, ...]) 
                 database.select(f"SELECT count(*) FROM {table}")
 
 
+@pytest.mark.sqlite_file("reads a database file of another program")
 def test_a_statement_ends_that_takes_more_steps_than_the_size_explains(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
