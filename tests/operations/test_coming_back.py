@@ -100,6 +100,7 @@ def filled(person: Engine, tmp_path: Path) -> tuple[Engine, Requests]:
         "read-note": {"path": "MEMORY.md"},
         "show": {"episode": episode},
         "why": {"id": "deploys"},
+        "why-not": {"query": "When is the crane of the harbor open?", "id": "deploys"},
         "history": {"name": "deploys"},
         "messages": {"session": session},
         "rename-session": {"session": session, "title": "On yellow cranes"},

@@ -178,6 +178,7 @@ BOUNDED = {
     "days": "the days of the time that was asked about",
     "projects": "the names of projects and agents",
     "why": "the decisions about one memory",
+    "why-not": "the reasons for one entry",
     "history": "the versions of one memory",
     "import": "counts by reason, and the first problems",
     "consolidate": "what one run did",

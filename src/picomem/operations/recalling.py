@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from picomem.records.hit import Answer, HitSession
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
-_CATEGORIES = (*Kind, "knowledge", "timeline")
+CATEGORIES = (*Kind, "knowledge", "timeline")
 _FILTERS = tuple(
     "kind priority tag origin file failed since until time_window known_since as_of valid_at project session".split()
 )
@@ -30,7 +30,7 @@ _FILTERS = tuple(
 class RecallRequest:
     query: str = option("the question, in any words", positional=True, free_text=True)
     kind: tuple[str, ...] = option(
-        "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
+        "only memories of this kind; repeatable", choices=CATEGORIES, short="-t", tool="category", many=True
     )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
@@ -70,42 +70,9 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     and the confidence.
     """
     from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import unknown_project, whole_session
+    from picomem.engine.upkeep import unknown_project
 
-    now = moment(request.now, engine.now(), engine.zone) or engine.now()
-    span = window(request.time_window, now, engine.zone)
-    if span and (request.since or request.until):
-        raise InvalidInput("Give a time window, or since and until; not both.")
-    kinds = set(request.kind)
-    durable = kinds - {"timeline"}
-    answer = engine.recall(
-        request.query,
-        limit=request.limit,
-        token_budget=request.token_budget,
-        min_confidence=request.min_confidence,
-        kinds=[] if "knowledge" in kinds else sorted(durable),
-        priority=request.priority,
-        tag=request.tag,
-        file=request.file,
-        failed=request.failed,
-        since=span.since if span else moment(request.since, now, engine.zone),
-        until=span.until if span else moment(request.until, now, engine.zone, end=True),
-        known_since=moment(request.known_since, now, engine.zone),
-        as_of=instant(request.as_of, now, engine.zone),
-        valid_at=instant(request.valid_at, now, engine.zone),
-        include_context=request.include_context,
-        include_memories=not kinds or bool(durable),
-        # Only memories have a tag and a priority.
-        include_transcripts=request.include_transcripts
-        and (not kinds or "timeline" in kinds)
-        and not (request.tag or request.priority),
-        include_notes=request.include_notes and not request.origin,
-        origins=request.origin,
-        include_untrusted=request.include_untrusted or any(not Origin(name).trusted for name in request.origin),
-        include_retold=True,
-        scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
-        now=now,
-    )
+    answer = engine.recall(request.query, **asked_of_engine(engine, request))
     if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
         answer = replace(answer, warnings=(*unknown_project(engine, request.project), *answer.warnings))
     else:
@@ -114,6 +81,45 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     filters = [] if answer.hits or answer.left_out else given_filters(request, _FILTERS)
     is_limited = request.limit is not None
     return answer_view(answer, sessions, is_cited=cites_sources(engine), is_limited=is_limited, filters=filters)
+
+
+def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
+    """Return the arguments of `Engine.recall` that a request asks for, besides the question."""
+    from picomem.engine.upkeep import whole_session
+
+    now = moment(request.now, engine.now(), engine.zone) or engine.now()
+    span = window(request.time_window, now, engine.zone)
+    if span and (request.since or request.until):
+        raise InvalidInput("Give a time window, or since and until; not both.")
+    kinds = set(request.kind)
+    durable = kinds - {"timeline"}
+    return {
+        "limit": request.limit,
+        "token_budget": request.token_budget,
+        "min_confidence": request.min_confidence,
+        "kinds": [] if "knowledge" in kinds else sorted(durable),
+        "priority": request.priority,
+        "tag": request.tag,
+        "file": request.file,
+        "failed": request.failed,
+        "since": span.since if span else moment(request.since, now, engine.zone),
+        "until": span.until if span else moment(request.until, now, engine.zone, end=True),
+        "known_since": moment(request.known_since, now, engine.zone),
+        "as_of": instant(request.as_of, now, engine.zone),
+        "valid_at": instant(request.valid_at, now, engine.zone),
+        "include_context": request.include_context,
+        "include_memories": not kinds or bool(durable),
+        # Only memories have a tag and a priority.
+        "include_transcripts": request.include_transcripts
+        and (not kinds or "timeline" in kinds)
+        and not (request.tag or request.priority),
+        "include_notes": request.include_notes and not request.origin,
+        "origins": request.origin,
+        "include_untrusted": request.include_untrusted or any(not Origin(name).trusted for name in request.origin),
+        "include_retold": True,
+        "scope": engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
+        "now": now,
+    }
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:

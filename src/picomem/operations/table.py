@@ -21,6 +21,7 @@ _PLACES = {
     "reviewing": ("review",),
     "purging": ("purge",),
     "recalling": ("recall",),
+    "absence": ("why-not",),
     "injecting": ("prompt-context",),
     "notes": ("search-notes", "read-note"),
     "lookup": ("memories", "show", "why", "history", "timeline", "index"),

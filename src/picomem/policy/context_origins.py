@@ -17,8 +17,8 @@ from picomem.records.untrusted_fence import quoted_in
 
 # Memory's own tools. They quote what nobody trusted wrote inside of a fence; the rest of their answers is memory's.
 OWN_TOOLS = frozenset(
-    "memory memory_store memory_recall memory_forget memory_revise memory_show memory_why memory_search memory_get "
-    "memory_ingest memory_audit memory_index_status".split()
+    "memory memory_store memory_recall memory_forget memory_revise memory_show memory_why memory_why_not memory_search "
+    "memory_get memory_ingest memory_audit memory_index_status".split()
 )
 _MESSAGES = 50  # of the person's, that an answer may repeat
 
