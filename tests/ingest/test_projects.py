@@ -16,7 +16,7 @@ from picomem.ingest.projects import project_and_repository, project_of, remote_o
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import episodes, memories
 
 
 def git(*arguments: str, cwd: Path) -> None:
@@ -255,6 +255,48 @@ def test_two_folders_of_one_name_are_two_projects(
     for project, own, other in (("workdir", "7411", "9022"), (second, "9022", "7411")):
         page = engine.index(scope=Scope("local", project=project)).text
         assert own in page and other not in page
+
+
+def _as_named_by_folders(engine: Engine) -> None:
+    """Put everything under the names that folders alone gave."""
+    with engine._context.connector.write(engine.scope) as tx:
+        for known in episodes.transcripts(tx, engine.scope):
+            episodes.put_transcript(tx, engine.scope, replace(known, project="workdir"))
+        for stored in list(memories.stored_versions(tx, engine.scope)):
+            if stored.record.scope.project:
+                memories.move(tx, stored.record, "workdir")
+
+
+@pytest.mark.parametrize("remotes", [(), ("mia/alpha", "acme/beta")])
+def test_a_store_that_named_projects_by_their_folders_is_separated_by_the_next_ingest(
+    engine: Engine, tmp_path: Path, remotes: tuple[str, ...]
+) -> None:
+    transcripts = tmp_path / "transcripts"
+    transcripts.mkdir()
+    alpha, beta = _workdirs(tmp_path, *remotes)
+    _session(alpha, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
+    _session(beta, transcripts, "s2", "Please remember that the port of the scheduler is 9022.")
+    _session(beta, transcripts, "s3", "Please remember that the crane is painted green.")
+    engine.ingest(transcripts)
+    second = _projects(engine)["s2"]
+    workdir, other = Scope("local", project="workdir"), Scope("local", project=second)
+    engine.remember("The harbour opens at six.", key="opening", scope=workdir)
+    engine.revise("crane_painted_green", content="The crane is painted blue.", scope=other)
+    _as_named_by_folders(engine)
+    assert "9022" in engine.index(scope=workdir).text and not engine.index(scope=other).entries
+
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "workdir", "s2": second, "s3": second}
+    page, others_page = engine.index(scope=workdir).text, engine.index(scope=other).text
+    assert "7411" in page and "opens at six" in page and "9022" not in page and "crane" not in page
+    assert "9022" in others_page and "painted blue" in others_page
+    assert "7411" not in others_page and "opens at six" not in others_page
+    with engine._context.connector.read() as tx:
+        before = episodes.transcripts(tx, engine.scope)
+    engine.ingest(transcripts)
+    with engine._context.connector.read() as tx:
+        assert episodes.transcripts(tx, engine.scope) == before
+    assert engine.doctor().healthy
 
 
 def test_a_folder_is_one_project_before_it_is_a_repository_with_a_remote_and_after(

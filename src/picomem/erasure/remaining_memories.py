@@ -99,7 +99,8 @@ class RemainingMemories:
             if not tells_of(key, said, kept):
                 stays.add(key)
                 continue
-            new = self._free_key(suggest_key(versions[-1].content, versions[-1].kind.value), versions[-1])
+            suggested = suggest_key(versions[-1].content, versions[-1].kind.value)
+            new = memories.free_key(self.tx, versions[-1], versions[-1].scope, suggested)
             for version in versions:
                 if version.key == key:
                     memories.rekey(self.tx, version, new)
@@ -109,15 +110,7 @@ class RemainingMemories:
         """Take a memory that stays out of a project that goes, under a key that is free there."""
         for version in self._versions(memory_id):
             if version.scope.project in self.projects:
-                scope = replace(version.scope, project="")
-                free = self._free_key(version.key, replace(version, scope=scope))
-                memories.move(self.tx, version, "", free)
-
-    def _free_key(self, key: str, memory: Memory) -> str:
-        free, number = key, 2
-        while (holder := memories.by_key(self.tx, memory.scope, free)) is not None and holder.id != memory.id:
-            free, number = f"{key[:60]}_{number}", number + 1
-        return free
+                memories.move(self.tx, version, "")
 
     def _unrelate(self, names: set[str]) -> None:
         """Take what goes out of the related entries of what stays."""

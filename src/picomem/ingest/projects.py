@@ -124,6 +124,31 @@ def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
     return owners
 
 
+def misnamed_folders(known: list[KnownFolder]) -> dict[KnownFolder, str]:
+    """The folders of sessions under a name that another identity owns, with the names of their own projects.
+
+    A store that named projects by their folders alone has such rows. One whose name is not that of its folder, and that
+    says no repository, may be of a repository that is gone, and stays.
+    """
+    owners = owners_of_names(known)
+    strays = [folder for folder in known if folder.identity not in owners[folder.project]]
+    if not strays:
+        return {}
+    names = ProjectNames(known.copy)
+    present = [names.of(folder.cwd) for folder in known]  # an owner may have become a repository since
+    places, renamed = [*known, *present], dict[KnownFolder, str]()
+    for stray in strays:
+        plain = _plain_name(stray.project)
+        if not stray.repository and _folder_name(stray.cwd) != plain:
+            continue
+        identity = stray.repository or names.of(stray.cwd).identity
+        project = project_name(plain, identity, {identity}, places)
+        places.append(KnownFolder(stray.cwd, project, identity))
+        if project != stray.project:
+            renamed[stray] = project
+    return renamed
+
+
 def _candidates(name: str, identity: str) -> Iterator[str]:
     yield name
     parts = [part for part in re.split(r"[/\\]", identity.removesuffix("/.git")) if part]

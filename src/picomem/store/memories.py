@@ -682,14 +682,25 @@ def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
 
 def rekey(tx: Transaction, old: Memory, key: str) -> None:
     """Let a version stand under another key, in its row and in full text."""
-    move(tx, old, old.scope.project, key)
+    _move(tx, old, old.scope.project, key)
 
 
-def move(tx: Transaction, old: Memory, project: str, key: str) -> None:
-    """Let a version stand in another project, under that key, in its row and in full text."""
-    new = replace(old, key=key)
+def move(tx: Transaction, old: Memory, project: str) -> None:
+    """Let a version stand in another project, under a key that is free there, in its row and in full text."""
+    _move(tx, old, project, free_key(tx, old, replace(old.scope, project=project), old.key))
+
+
+def _move(tx: Transaction, old: Memory, project: str, key: str) -> None:
     sql(tx).run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
-    reindex(tx, old, new)
+    reindex(tx, old, replace(old, key=key))
+
+
+def free_key(tx: Transaction, memory: Memory, owner: Scope, key: str) -> str:
+    """The key, or else the first that is like it, under which `owner` believes no other memory."""
+    free, number = key, 2
+    while (holder := by_key(tx, owner, free)) is not None and holder.id != memory.id:
+        free, number = f"{key[:60]}_{number}", number + 1
+    return free
 
 
 def reindex(tx: Transaction, old: Memory, new: Memory) -> None:
