@@ -59,12 +59,12 @@ from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
 from picomem.agent.message_conversion import to_model, to_said
 from picomem.agent.text_tool_calls import BufferedText, PlainCalls
-from picomem.agent.tools import GROUP_TOOLS, SAVING, TOOLS
+from picomem.agent.tools import GROUP_TOOLS, NOTE_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.consolidation_runner import consolidate_due
-from picomem.engine.agent_support import is_in_group, safe_text, window_of
+from picomem.engine.agent_support import has_notes, is_in_group, safe_text, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
@@ -144,7 +144,7 @@ class PicoBot:
         if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(
                 self._engine,
-                tools=() if not self._on else GROUP_TOOLS if is_in_group(self._engine) else TOOLS,
+                tools=self._tools_on(self._engine),
                 session=self.talk.session,
                 actor=ACTOR,
             ).showing(window, self.talk.message)
@@ -152,6 +152,13 @@ class PicoBot:
         turn = await self._run(window, memory, tell, instructions, keeps_stopped)
         await self._notify(tell, memory.trouble if memory else self.talk.trouble)
         return turn
+
+    def _tools_on(self, engine: Engine) -> tuple[str, ...]:
+        if not self._on:
+            return ()
+        if is_in_group(engine):
+            return GROUP_TOOLS
+        return (*TOOLS, *NOTE_TOOLS) if has_notes(engine) else TOOLS
 
     async def settle(self) -> list[str]:
         """After an answer: retention where it is due, then consolidation of each conversation that is due. Return the

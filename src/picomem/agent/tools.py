@@ -6,6 +6,7 @@ why. Each costs tokens of every request, so `memory_revise` is left out: storing
 too. Reading a person's files (`memory_ingest`) is for the person to start. One more tool, `memory`, saves, lists and
 deletes what the user asks to be remembered; it calls the same operations. In a group, where others read the answers, an
 agent has `GROUP_TOOLS`: those that store a statement and answer a question, and none that lists or opens what is there.
+PicoBot has `NOTE_TOOLS` too where notes are configured.
 
 While texts of other tools are in the model's context (`voices`), what it stores is trusted only if the person stated
 it, and it can archive only memories that the person mentioned. So orders on a page have no effect here. The model can
@@ -41,6 +42,7 @@ from picomem.operations.schemas import Parameters, described, tool_parameters
 from picomem.operations.table import operation, operations
 
 TOOLS = tuple(verb.name for verb in operations() if verb.default_tool)
+NOTE_TOOLS = tuple(verb.name for verb in operations() if verb.of_notes)
 GROUP_TOOLS = tuple(verb.name for verb in operations() if verb.in_groups)
 MEMORY = "memory"  # the name of the tool of three actions
 SAVE = "save"

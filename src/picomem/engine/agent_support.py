@@ -132,6 +132,11 @@ def is_in_group(engine: Engine) -> bool:
     return engine._context.is_group
 
 
+def has_notes(engine: Engine) -> bool:
+    """Return whether notes are configured that the engine's user may read."""
+    return engine._context.notes() is not None
+
+
 def cites_sources(engine: Engine) -> bool:
     """Return whether hits carry their citation (`memory.citations`)."""
     setting = engine.settings.memory.citations

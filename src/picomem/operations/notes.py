@@ -205,6 +205,7 @@ OPERATIONS = (
         tool="memory_search",
         read_only=True,
         idempotent=True,
+        of_notes=True,
     ),
     Operation(
         name="read-note",
@@ -219,6 +220,7 @@ OPERATIONS = (
         tool="memory_get",
         read_only=True,
         idempotent=True,
+        of_notes=True,
         exit_code=lambda result: _EXIT_CODES.get(result.status, 0),
     ),
 )

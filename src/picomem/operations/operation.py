@@ -118,6 +118,7 @@ class Operation:
     - `progress_unit`: what a long operation counts, bytes or rows
     - `stores_request`: the texts of the request become memory, so their origin is weighed (offer_origins.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
+    - `of_notes`: the same where notes are configured
     - `has_answer(result)`: at the terminal, the project of the folder is asked first, and all if it has no answer;
       None where no folder matters. The request has `project` and `all_projects`, the result `warnings`
     - `in_groups`: the tool is offered in a group too, where others read the answers
@@ -159,6 +160,7 @@ class Operation:
     progress_unit: str = "rows"
     stores_request: bool = False
     default_tool: bool = False
+    of_notes: bool = False
     in_groups: bool = False
     has_answer: Callable[[Any], bool] | None = None
     memory_action: str = ""
