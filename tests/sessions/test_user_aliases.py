@@ -139,6 +139,28 @@ def test_a_conversation_says_its_channel_and_its_user(opened: Opened) -> None:
     assert listed(phone, Channel.WHATSAPP) == ("whatsapp", phone)
 
 
+def test_a_person_s_conversations_say_the_number_and_the_key_that_stand_for_them(opened: Opened) -> None:
+    owner, ann = opened(), opened(user="ann")
+    ann.remember("The relay is Ann's", key="relay")
+    ask_to_pair(owner, HELLO)
+    accept(owner, pairings(owner)[0].code, "ann")
+    log = ann.sessions()
+    log.named(Channel.WHATSAPP, f"{HELLO.account}/direct")
+    log.create(Channel.API)
+    listing = operation("sessions")
+
+    def users() -> dict[str, str]:
+        listed = listing.call(ann, listing.request()).sessions
+        return {one.session.channel: one.session.user for one in listed}
+
+    assert users() == {"whatsapp": "whatsapp:351912345678@s.whatsapp.net", "api": "ann"}
+    key = _key(ann)
+    assert users()["api"] == f"api:{key[:8]}"
+    assert {_of(opened, name) for name in users().values()} == {"ann"}
+    _key(ann)
+    assert users()["api"] == "ann", "it is not recorded which of the keys it was"
+
+
 def test_a_token_is_listed_with_its_alias(opened: Opened) -> None:
     ann = opened(user="ann")
     _key(ann)

@@ -7,17 +7,23 @@ exactly that id, as an import from PicoBot makes them, comes before the user who
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope
-from picomem.records.session import Channel
-from picomem.sessions.channel_users import KEY_PREFIX, memory_user, named_by_channel
+from picomem.records.session import Channel, Session
+from picomem.sessions.channel_users import KEY_PREFIX, memory_user, named_by_channel, user_of_session
 from picomem.store import access_tokens, contact_rows, session_rows, users
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+_PHONE = "phone:"
 
 
 def resolve_user(resources: Resources, name: str) -> str:
@@ -44,6 +50,26 @@ def resolve_user(resources: Resources, name: str) -> str:
         return _only(name, owners, "tokens" if channel is Channel.API else "tokens or sessions")
 
 
+def channel_user(engine: Engine, session: Session) -> str:
+    """The id that a conversation's channel gives to its user: of WhatsApp the number with which they were accepted, of
+    the API their token. Who has none, or several, is named as picomem does: it is not recorded which one they used."""
+    if session.channel not in (Channel.WHATSAPP, Channel.API):
+        return user_of_session(session)
+    with engine._context.connector.read() as tx:
+        if session.channel is Channel.API:
+            known = _tokens(tx, session.scope, "", engine.now())
+            return user_of_session(session, key=known[0].id if len(known) == 1 else "")
+        account = session.channel_id.partition("/")[0]
+        phones = {
+            contact.native_id.removeprefix(_PHONE)
+            for contact in contact_rows.of_person(tx, session.scope.user)
+            if contact.revoked_at is None
+            and (contact.channel, contact.account) == (Channel.WHATSAPP, account)
+            and contact.native_id.startswith(_PHONE)
+        }
+    return user_of_session(session, phone=phones.pop() if len(phones) == 1 else "")
+
+
 def _only(name: str, owners: Sequence[str], what: str) -> str:
     if not owners:
         raise NotFound(f"“{name[:64]}” stands for no user; `picomem token list --user USER` shows a user's tokens.")
@@ -57,18 +83,18 @@ def _people(tx: Transaction, phone: str) -> set[str]:
     return {
         contact.person
         for contact in contact_rows.every(tx)
-        if contact.revoked_at is None and (contact.channel, contact.native_id) == (Channel.WHATSAPP, f"phone:{phone}")
+        if contact.revoked_at is None and (contact.channel, contact.native_id) == (Channel.WHATSAPP, f"{_PHONE}{phone}")
     }
 
 
 def _tokens(tx: Transaction, scope: Scope, key: str, now: Micros) -> list[AccessToken]:
-    """The user's tokens that programs may show now, and whose id begins so or is abbreviated so."""
+    """The user's tokens that programs may show now, and whose id begins so or is abbreviated so. No `key`: all."""
     return [
         token
         for token in access_tokens.every(tx, scope)
         if token.opens_api
         and token.is_valid(now)
-        and ((len(key) >= KEY_PREFIX and token.id.startswith(key)) or token.short_id == key)
+        and (not key or (len(key) >= KEY_PREFIX and token.id.startswith(key)) or token.short_id == key)
     ]
 
 

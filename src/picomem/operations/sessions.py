@@ -13,7 +13,6 @@ from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.recall_views import iso_or_none
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
-from picomem.sessions.channel_users import user_of_session
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -75,7 +74,7 @@ def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
     page = log.page(
         channel=request.channel or "", archived=request.archived, limit=request.limit, cursor=request.cursor
     )
-    listed = [ListedSession(_session_view(session), count) for session, count in page.sessions]
+    listed = [ListedSession(_session_view(engine, session), count) for session, count in page.sessions]
     if listed or page.damaged:
         return SessionsResult(listed, page.cursor, list(page.damaged))
     has_active, has_archived = (bool(log.page(archived=archived, limit=1).sessions) for archived in (False, True))
@@ -133,7 +132,7 @@ def messages(engine: Engine, request: MessagesRequest) -> MessagesResult:
     left_out = len(numbers) - request.last  # 1 where there are more
     first = numbers[max(left_out, 0)] if numbers else 0
     return MessagesResult(
-        _session_view(session),
+        _session_view(engine, session),
         [_message_view(message) for message in loaded.messages if message.seq >= first],
         loaded.before + max(left_out, 0),
         cursor_of((first,)) if left_out > 0 else "",
@@ -167,7 +166,7 @@ def begin_session(engine: Engine, request: BeginSessionRequest) -> SessionResult
         session = log.rename(session.id, request.title) if request.title and not session.title else session
     else:
         session = log.create(request.channel, title=request.title)
-    return SessionResult(_session_view(session))
+    return SessionResult(_session_view(engine, session))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class RenameSessionRequest:
 
 def rename_session(engine: Engine, request: RenameSessionRequest) -> SessionResult:
     """Give a conversation with PicoBot another title."""
-    return SessionResult(_session_view(engine.sessions().rename(request.session, request.title)))
+    return SessionResult(_session_view(engine, engine.sessions().rename(request.session, request.title)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ def archive_session(engine: Engine, request: ArchiveSessionRequest) -> SessionRe
     """Archive a conversation with PicoBot: it leaves the list, nothing is lost, and a new message restores it."""
     conversations = engine.sessions()
     change = conversations.restore if request.restore else conversations.archive
-    return SessionResult(_session_view(change(request.session)))
+    return SessionResult(_session_view(engine, change(request.session)))
 
 
 def _archive_reply(session: SessionView) -> str:
@@ -206,16 +205,18 @@ class ForkSessionRequest:
 
 def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
     """Begin a new conversation with the messages of another one up to a number; the other one does not change."""
-    return SessionResult(_session_view(engine.sessions().fork(request.session, request.at)))
+    return SessionResult(_session_view(engine, engine.sessions().fork(request.session, request.at)))
 
 
-def _session_view(session: Session) -> SessionView:
+def _session_view(engine: Engine, session: Session) -> SessionView:
+    from picomem.engine.user_aliases import channel_user
+
     return SessionView(
         id=session.id,
         title=session.title,
         channel=session.channel.value,
         channel_id=session.channel_id,
-        user=user_of_session(session),
+        user=channel_user(engine, session),
         state=session.state,
         agent=session.scope.agent,
         project=session.scope.project,

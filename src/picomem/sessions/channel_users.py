@@ -38,14 +38,17 @@ def memory_user(user: str) -> str:
     return alias[1] if alias is not None and alias[0] is Channel.TUI else user
 
 
-def user_of_session(session: Session) -> str:
-    """The id that a conversation's channel gives to its user; the user's own, where the channel does not say more."""
+def user_of_session(session: Session, *, phone: str = "", key: str = "") -> str:
+    """The id that a conversation's channel gives to its user; the user's own, where the channel does not say more.
+    `phone` and `key` are what is known of the user on the channel."""
     user = session.scope.user
     if named_by_channel(user) is not None:
         return user
     if session.channel is Channel.TUI:
         return user_of(Channel.TUI, name="" if user == LOCAL_USER else user)
-    return user_of(Channel.WEBSOCKET, session=session.id) if session.channel is Channel.WEBSOCKET else user
+    if session.channel is Channel.WEBSOCKET:
+        return user_of(Channel.WEBSOCKET, session=session.id)
+    return user_of(session.channel, name=phone, key=key) if phone or key else user
 
 
 def named_by_channel(name: str) -> tuple[Channel, str] | None:
