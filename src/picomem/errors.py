@@ -4,7 +4,7 @@
     ├── InvalidInput          the request is wrong; the caller can mend it          exit 2, HTTP 400
     │   ├── InvalidKey        a key that breaks the rule; carries a suggestion
     │   ├── InvalidTime       a date that does not exist or cannot be read
-    │   ├── TooLarge          more than a server takes in one request             HTTP 413
+    │   ├── TooLarge          more than a server takes, or gives, at once         HTTP 413
     │   └── TooSlow           a request that a server did not get in time         HTTP 408
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
     ├── TooManyRequests       the caller asks a server too often                    exit 1, HTTP 429

@@ -238,6 +238,7 @@ class ServerSettings:
     connections: int = _setting(512, "maximum number of connections, over all callers")
     head_secs: int = _setting(10, "seconds in which the line and the headers of a request must have come")
     body_secs: int = _setting(20, "seconds in which the body of a request must have come")
+    read_secs: int = _setting(20, "seconds after which a client that reads nothing of its answer is cut off")
     log_format: str = _setting("json", '"json" (a JSON object a line) or "text"')
 
 

@@ -29,10 +29,11 @@ from anyio import CapacityLimiter, from_thread, to_thread
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooLarge
+from picomem.gateway.answer_bounds import bounded
 from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
-from picomem.light_dataclass import asdict, fields
+from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
 from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, options
@@ -288,7 +289,7 @@ class Calls:
             planned = operation.call(engine, preview)
             empty = asks.is_empty(planned)
             code = None if empty else self._code(operation, engine, preview, planned)
-            return {**self._shown(remote, planned), "confirmation": code}
+            return {**self._shown_beginning(remote, planned), "confirmation": code}
         if asks.is_needed(request):
             if not code:
                 raise Conflict(
@@ -299,8 +300,23 @@ class Calls:
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
-        """A result with advice that a remote caller can follow, and without the folders of this machine."""
-        return remote.shown(result_for_remote_callers(without_folders(result), self.requests))
+        """A result with advice that a remote caller can follow, and without the folders of this machine. Raises
+        TooLarge where it is too large for one answer."""
+        shown = remote.shown(result_for_remote_callers(without_folders(result), self.requests))
+        return bounded(remote.name, shown, is_done=not remote.operation.read_only)
+
+    def _shown_beginning(self, remote: RemoteOperation, planned: Any) -> dict[str, Any]:
+        """A dry run, with the beginnings of its lists where one answer cannot hold them: its counts say all, and
+        without a dry run nobody could erase what is too much to list."""
+        while True:
+            try:
+                return self._shown(remote, planned)
+            except TooLarge:
+                values = {member.name: getattr(planned, member.name) for member in fields(planned)}
+                lists = {name: value for name, value in values.items() if isinstance(value, list) and value}
+                if not lists:
+                    raise
+                planned = replace(planned, **{name: value[: len(value) // 2] for name, value in lists.items()})
 
     def _code(self, operation: Operation, engine: Engine, preview: Any, planned: Any, until: Micros = 0) -> str:
         """A code for one request and what would go by it: two requests may name the same, and mean more."""

@@ -5,6 +5,8 @@ for ever, and enough of them would use up all that the process may open. Here th
 limit. When all connections are taken, the one that has waited longest for a request gives way to a new one, so clients
 that send nothing keep nobody out; the guard bounds what a user has in use. If all are in use, a few more are taken on
 which only health and readiness are answered, because a supervisor would restart a server that does not answer them.
+
+A client that reads nothing of what waits for it is cut off after a time limit, as asyncio would keep that for ever.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from picomem.gateway.answer_bounds import READS_NOTHING, UNREAD
 from picomem.gateway.guard import OPEN, Application, Limits, Message, ReceiveMessage, SendMessage, refuse
 
 _FOR_HEALTH = 16  # connections beyond the maximum
@@ -26,12 +31,87 @@ _TURNS = count()
 _PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 
-class GuardedConnection(H11Protocol):
-    """One connection; uvicorn makes it with the keywords that it knows."""
+class _WatchedReading(asyncio.Protocol):
+    """What a connection of either kind does about a client that reads nothing."""
+
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
 
     def __init__(self, limits: Limits, **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
         self._limits = limits
+        self._reading_timer: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reading()
+
+    def resume_writing(self) -> None:
+        self._stop_awaiting_reading()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_awaiting_reading()
+        super().connection_lost(exc)
+
+    def _await_reading(self) -> None:
+        unread = self.transport.get_write_buffer_size()
+        self._reading_timer = self.loop.call_later(self._limits.read_seconds, self._look_at_reading, unread)
+
+    def _stop_awaiting_reading(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
+    def _look_at_reading(self, before: int) -> None:
+        if self.transport.get_write_buffer_size() < before:
+            self._await_reading()
+        else:
+            self._cut_off()
+
+    def _cut_off(self) -> None:
+        self.transport.abort()
+
+
+class GuardedSocket(_WatchedReading, WebSocketsSansIOProtocol):
+    """A web socket on a connection; uvicorn makes it with the keywords that it knows."""
+
+    async def send(self, message: Any) -> None:
+        """Send a message when the client has read enough of those before; but close the socket at once."""
+        if message["type"] == "websocket.close" and not self.writable.is_set():
+            self._close_behind(message.get("code", 1000), message.get("reason") or "")
+            return
+        await self.writable.wait()
+        if self.close_sent and not self.disconnected:
+            raise ClientDisconnected
+        await super().send(message)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort_later()
+
+    def _cut_off(self) -> None:
+        """Say why behind what is unread, for a client that reads on after all."""
+        self._close_behind(UNREAD, READS_NOTHING)
+
+    def _close_behind(self, code: int, reason: str) -> None:
+        if not (self.close_sent or self.transport.is_closing()):
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+            self.conn.send_close(code, reason)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.close()  # it sends what is unread first
+        self._abort_later()
+
+    def _abort_later(self) -> None:
+        self.loop.call_later(self._limits.read_seconds, self.transport.abort)
+
+
+class GuardedConnection(_WatchedReading, H11Protocol):
+    """One connection; uvicorn makes it with the keywords that it knows."""
+
+    def __init__(self, limits: Limits, **of_uvicorn: Any) -> None:
+        super().__init__(limits, **of_uvicorn)
         self._head_timer: asyncio.TimerHandle | None = None
         self._turn = 0  # the smaller it is, the longer the connection has waited for a request
         self._is_for_health = False
@@ -72,6 +152,7 @@ class GuardedConnection(H11Protocol):
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._stop_waiting()
+        self._stop_awaiting_reading()
         if self._is_for_health:
             self._refuse(503, *_FULL)
             return

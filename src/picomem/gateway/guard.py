@@ -63,7 +63,7 @@ _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 class Limits:
     """The limits of a caller: bytes of a body and of a frame, sockets and streams at once, sessions of MCP, requests a
     second and at once (of an address without a valid token in `strangers_burst`), seconds for the head and for the body
-    of a request to come; and the number of connections at once, over all callers."""
+    of a request to come, and for a client to read on; and the number of connections at once, over all callers."""
 
     body: int = 1 << 20
     frame: int = 1 << 18
@@ -74,6 +74,7 @@ class Limits:
     strangers_burst: int = 1_000
     head_seconds: float = 10.0
     body_seconds: float = 20.0
+    read_seconds: float = 20.0
     connections: int = 512
 
     @property

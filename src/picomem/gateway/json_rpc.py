@@ -35,7 +35,17 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from picomem.agent.events import SessionBegun
 from picomem.engine.authorization import last_change
-from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, ServerEnding, StoreError, TooManyRequests
+from picomem.errors import (
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    PicomemError,
+    ServerEnding,
+    StoreError,
+    TooLarge,
+    TooManyRequests,
+)
+from picomem.gateway.answer_bounds import MOST_ANSWER_BYTES, READS_NOTHING, UNREAD
 from picomem.gateway.calls import TOKEN_ENDED, Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
@@ -55,6 +65,7 @@ PROTOCOL = "picomem.v1"
 _CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 3.0  # with a client that does not read what it is told
+_MOST_WAITING = 8 << 20  # bytes of answers that wait for a client to read
 _LOOKS_BETWEEN_TOKENS = 10  # after so many, a socket on which nothing happens is closed if its token has ended
 _SIGNED_OUT = 4401  # why a socket closes; 4000 to 4999 are an application's own
 _MOST_AT_ONCE = 32  # requests of a socket
@@ -184,6 +195,7 @@ class _Socket:
         self._calls = calls
         self._names = names
         self._sending = anyio.Lock()
+        self._waiting = 0  # bytes of what is to be sent
         self._running: dict[str, CancelScope] = {}  # by the JSON text of the request's id
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
         self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
@@ -239,30 +251,41 @@ class _Socket:
             await self._places.acquire()
             tasks.start_soon(self._answer_one, message)
         elif (answer := await self._answer(message)) is not None:
-            await self._send(answer)
+            await self._send_text(answer)
 
     async def _answer_one(self, message: Any) -> None:
         with self._ending.working():
-            try:
+            try:  # the place is held until the answer is sent, so answers wait for as many requests at most
                 answer = await self._answer(message)
+                if answer is not None:
+                    await self._send_text(answer)
             finally:
                 self._places.release()
-            if answer is not None:
-                await self._send(answer)
 
     async def _answer_batch(self, messages: list[Any]) -> None:
         with self._ending.working():
             try:
-                answers = [answer for message in messages if (answer := await self._answer(message)) is not None]
+                answers: list[bytes] = []
+                size = 0
+                for message in messages:
+                    is_begun = size < MOST_ANSWER_BYTES or not (_is_request(message) and "id" in message)
+                    answer = await self._answer(message) if is_begun else encoded(_beyond_batch(message))
+                    if answer is not None:
+                        answers.append(answer)
+                        size += len(answer)
+                if answers:
+                    await self._send_text(b"[" + b",".join(answers) + b"]")
             finally:
                 self._places.release()
-            if answers:
-                await self._send(answers)
 
-    async def _answer(self, message: Any) -> dict[str, Any] | None:
-        """The answer to one request; None for a notification."""
+    async def _answer(self, message: Any) -> bytes | None:
+        """The answer to one request, as JSON; None for a notification."""
+        answer = await self._answer_value(message)
+        return None if answer is None else encoded(answer)
+
+    async def _answer_value(self, message: Any) -> dict[str, Any] | None:
         request_id = message.get("id") if isinstance(message, dict) else None
-        if not isinstance(message, dict) or not _is_request(message):
+        if not _is_request(message):
             known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
             return self._too_often(known) or _failure(
                 known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request; send “jsonrpc”: “2.0”, a method and params."
@@ -397,20 +420,38 @@ class _Socket:
         return {}  # only a task that ends the block leads here, and there is none
 
     async def _close(self, code: int, reason: str) -> None:
-        with anyio.move_on_after(_PATIENCE_SECONDS) as waiting, suppress(WebSocketDisconnect):
-            async with self._sending:
-                if self._web_socket.application_state is WebSocketState.CONNECTED:
-                    await self._web_socket.close(code, reason)
-        if waiting.cancelled_caught and self._answering is not None:
-            self._answering.cancel()  # its client reads nothing, and gets no further answer
+        """Close it behind what its client has not read yet; what waits is given up."""
+        with suppress(WebSocketDisconnect):
+            if self._web_socket.application_state is WebSocketState.CONNECTED:
+                await self._web_socket.close(code, reason)
+        if self._answering is not None:
+            self._answering.cancel()
 
     async def _send(self, value: Any) -> None:
-        async with self._sending:
-            if self._web_socket.application_state is WebSocketState.CONNECTED:
-                await self._web_socket.send_text(encoded(value).decode())
+        await self._send_text(encoded(value))
+
+    async def _send_text(self, text: bytes) -> None:
+        """Send a JSON text; close the socket where too much waits for its client to read."""
+        if self._waiting > _MOST_WAITING:
+            await self._close(UNREAD, READS_NOTHING)
+            return
+        self._waiting += len(text)
+        try:
+            async with self._sending:
+                if self._web_socket.application_state is WebSocketState.CONNECTED:
+                    await self._web_socket.send_text(text.decode())
+        finally:
+            self._waiting -= len(text)
 
 
-def _is_request(message: dict[str, Any]) -> bool:
+def _beyond_batch(message: dict[str, Any]) -> dict[str, Any]:
+    said = "It was not begun, because the requests before it filled the batch's answer; send it again in another batch."
+    return _failure(message["id"], FAILED, said, {"code": TooLarge.code})
+
+
+def _is_request(message: Any) -> bool:
+    if not isinstance(message, dict):
+        return False
     request_id = message.get("id")
     is_named = request_id is None or (isinstance(request_id, str | int | float) and not isinstance(request_id, bool))
     return (

@@ -46,7 +46,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from picomem.engine.engine import Engine
-from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
+from picomem.errors import Forbidden, InvalidInput, PicomemError, TooLarge, did_you_mean
+from picomem.gateway.answer_bounds import bounded
 from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
@@ -90,6 +91,16 @@ class Tool:
         self._ask = ask
         self._is_remote = is_remote
         self._parameters = tool_parameters(operation)
+
+    @property
+    def name(self) -> str:
+        """Its name, by which it is called."""
+        return self.operation.tool
+
+    @property
+    def read_only(self) -> bool:
+        """Whether a call changes nothing."""
+        return self.operation.read_only
 
     @property
     def thread_use(self) -> ThreadUse:
@@ -212,7 +223,7 @@ def build_server(
         engine, given = agents_engine(context), params.arguments or {}
         seen = quotes.of(engine.scope.user)
         async with threads.place(engine.scope.user, tool.thread_use) as limiter:
-            return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
+            return await to_thread.run_sync(_answer, tool, engine, given, progress, seen, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])
@@ -267,6 +278,17 @@ async def _serve(server: Server[Any]) -> None:
     async with stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
             await server.run(RequestRepair(incoming, outgoing), outgoing, server.create_initialization_options())
+
+
+def _answer(
+    tool: Tool | FacadeTool, engine: Engine, given: dict[str, Any], progress: Progressing, quotes: UntrustedQuotes
+) -> types.CallToolResult:
+    """The answer of a tool, or the sentence that it is too large."""
+    answer = tool.answer(engine, given, progress, quotes)
+    try:
+        return bounded(tool.name, answer, is_done=not tool.read_only)
+    except TooLarge as error:
+        return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
 
 
 def _no_tool(name: str, known: list[str]) -> str:

@@ -22,7 +22,7 @@ import uvicorn
 
 from picomem.app import operations
 from picomem.errors import InvalidInput
-from picomem.gateway.connections import GuardedConnection
+from picomem.gateway.connections import GuardedConnection, GuardedSocket
 from picomem.gateway.guard import LOOPBACK_NAMES, Limits, host_name
 from picomem.gateway.http_api import application
 from picomem.gateway.server_address import ServerAddress
@@ -118,6 +118,7 @@ def serve(
         connections=chosen.connections,
         head_seconds=chosen.head_secs,
         body_seconds=chosen.body_secs,
+        read_seconds=chosen.read_secs,
     )
     names, origins = names_of(listening, hosts)
     served = application(
@@ -126,7 +127,7 @@ def serve(
     config = uvicorn.Config(
         ShutdownApplication(served, end),
         http=partial(GuardedConnection, limits),  # type: ignore[arg-type] - it makes one of these with its keywords
-        ws="websockets-sansio",
+        ws=partial(GuardedSocket, limits),  # type: ignore[arg-type] - likewise
         ws_max_size=limits.frame,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
         timeout_keep_alive=_IDLE_SECONDS,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from picomem.operations.presentation import Presentation
 
 MOST_ROWS = 1_000_000  # that one call lists
+MOST_ROWS_ANSWERED = 1_000  # in one answer to a program or a model
 LARGEST = 2**53  # what JSON, and every database, holds exactly
 Group = Literal["use", "look", "correct", "erase", "serve", "maintain"]
 GROUPS: tuple[Group, ...] = ("use", "look", "correct", "erase", "serve", "maintain")
@@ -297,14 +298,14 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-def checked(request: Any) -> Any:
-    """A request whose numbers are within bounds, whose texts are Unicode, and which chooses what there is. Raises
-    InvalidInput."""
+def checked(request: Any, most_rows: int = MOST_ROWS) -> Any:
+    """A request whose numbers are within bounds, whose texts are Unicode, and which chooses what there is. It lists
+    `most_rows` at most. Raises InvalidInput."""
     changes: dict[str, Any] = {}
     for name, _, about in options(type(request)):
         value = getattr(request, name)
         if isinstance(value, int | float):
-            _check_number(about["tool"] or name, value, about)
+            _check_number(about["tool"] or name, value, about["least"], bounded_rows(about["most"], most_rows))
         elif isinstance(value, str | tuple) and not about["path"]:
             # Arguments that were no UTF-8, and JSON such as "\ud800", hold what no database does.
             text = _unicode(value) if isinstance(value, str) else tuple(map(_unicode, value))
@@ -319,9 +320,14 @@ def _check_choice(name: str, chosen: str | tuple[str, ...], choices: tuple[str, 
         raise InvalidInput(f"“{unknown[0][:40]}” is no {name}; choose one of {', '.join(choices)}.")
 
 
-def _check_number(name: str, value: float, about: dict[str, Any]) -> None:
-    least = -LARGEST if about["least"] is None else about["least"]
-    most = LARGEST if about["most"] is None else about["most"]
+def bounded_rows(most: float | None, most_rows: int) -> float | None:
+    """The upper bound of an option, where it is one of rows not above `most_rows`."""
+    return most_rows if most == MOST_ROWS else most
+
+
+def _check_number(name: str, value: float, least: float | None, most: float | None) -> None:
+    least = -LARGEST if least is None else least
+    most = LARGEST if most is None else most
     if least <= value <= most:
         return
     shown = value if abs(value) <= LARGEST else "a number with too many digits"

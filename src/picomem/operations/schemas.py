@@ -30,7 +30,16 @@ from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
 from picomem.operations.field_shapes import shape_of
 from picomem.operations.list_arguments import list_meant
-from picomem.operations.operation import AS_DECLARED, LARGEST, Operation, ToolWording, options
+from picomem.operations.operation import (
+    AS_DECLARED,
+    LARGEST,
+    MOST_ROWS_ANSWERED,
+    Operation,
+    ToolWording,
+    bounded_rows,
+    checked,
+    options,
+)
 from picomem.operations.recall_views import jsonable
 from picomem.records.kinds import Origin
 
@@ -130,13 +139,13 @@ class Parameters:
         for name in given:
             self._check(name, given[name])
         try:
-            checked = self._model.model_validate(given)
+            valid = self._model.model_validate(given)
         except ValidationError as error:
             raise InvalidInput(self._sentence(error.errors(include_url=False))) from error
         values = {
-            parameter.field: parameter.value(getattr(checked, parameter.name)) for parameter in self._known.values()
+            parameter.field: parameter.value(getattr(valid, parameter.name)) for parameter in self._known.values()
         }
-        return self._operation.request(**values)
+        return checked(self._operation.request(**values), MOST_ROWS_ANSWERED)
 
     def _with_lists(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments with the lists that are written as text."""
@@ -299,7 +308,7 @@ def _plain_view(operation: Operation) -> list[Parameter]:
     for name, default, about in options(operation.request):
         kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
         is_number = int in kinds or float in kinds
-        least, most = (about["least"], about["most"]) if is_number else (None, None)
+        least, most = (about["least"], bounded_rows(about["most"], MOST_ROWS_ANSWERED)) if is_number else (None, None)
         bounds = {
             "minimum": -LARGEST if is_number and least is None else least,
             "maximum": LARGEST if is_number and most is None else most,
