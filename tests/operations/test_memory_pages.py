@@ -100,3 +100,29 @@ def test_a_page_costs_the_same_however_many_there_are(engine: Engine) -> None:
         assert len(verb.call(engine, verb.request(limit=50)).memories) == 50
         seconds.append(time.perf_counter() - began)
     assert min(seconds) < 0.1
+
+
+def test_what_another_statement_ended_is_listed_with_the_archived_ones(engine: Engine, clock) -> None:
+    """A review ends the older statement; what a later version of a memory ended is no memory of its own."""
+    engine.remember("The ferry is moored at pier nine", key="pier")
+    engine.remember("Ferries are kept at pier four", key="berth")
+    engine.remember("The crane is yellow", key="crane")
+    clock.now += DAY
+    engine.revise("crane", "The crane is red")
+    review = operation("review")
+    review.call(engine, review.request(name="berth", verdict="supersede", other="pier"))
+    clock.now += DAY
+    assert sorted(listed(engine, 1)[0]) == ["berth", "crane"]
+    verb = operation("memories")
+    (ended,) = verb.call(engine, verb.request(archived=True)).memories
+    assert (ended.key, ended.archived, ended.known_to) == ("pier", True, None)
+    shown = verb.present(verb.call(engine, verb.request(archived=True)))
+    assert f", ended {ended.valid_to[:10]}" in str(shown)
+
+
+def test_an_agent_cannot_vouch_for_the_user_s_words(engine: Engine) -> None:
+    agent = engine.acting_as("agent:test", agent=True)
+    stored = agent.remember("The ferry is moored at pier nine", key="pier", origin="user").memory
+    assert stored is not None and stored.origin is Origin.AGENT
+    assert agent.revise("pier", "The ferry is moored at pier ten", origin="user").origin is Origin.AGENT
+    assert agent.remember("The page says that pier two is closed", key="page", origin="web").memory.origin is Origin.WEB

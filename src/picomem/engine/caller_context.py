@@ -72,10 +72,11 @@ class CallerContext:
         return PermittedConnector(self.connector, self.caller, "sessions", read=READ_SESSIONS, write=WRITE_SESSIONS)
 
     def origin(self, given: Origin | str | None) -> Origin:
-        """The origin of what the caller stores: the given one, or else their own. Raises InvalidInput."""
-        if given is None:
-            return Origin.AGENT if self.caller.is_agent else Origin.USER
-        return chosen(Origin, given, "origin")
+        """The origin of what the caller stores: the given one, or else their own. An agent cannot vouch for the user's
+        own words: they are the agent's. Raises InvalidInput."""
+        own = Origin.AGENT if self.caller.is_agent else Origin.USER
+        origin = own if given is None else chosen(Origin, given, "origin")
+        return own if origin is Origin.USER else origin
 
     def importance(self, importance: float | None, priority: Priority | str | None) -> float:
         """The importance that the caller gives. What is critical stands in every prompt, so only a person says so.

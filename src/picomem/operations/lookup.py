@@ -40,7 +40,7 @@ class MemoriesRequest:
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
     all_projects: bool = option("at a terminal: ask all projects, not first that of the folder", False, tool=None)
-    archived: bool = option("archived and expired memories instead", False)
+    archived: bool = option("archived, ended and expired memories instead", False)
     limit: int = option("maximum number of memories", 50, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
@@ -70,7 +70,7 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
         wanted = wanted._replace(least=Priority(request.priority_min).least)
     query = ListQuery(wanted, _list_place(request.cursor), request.limit, request.archived)
     page = memories_page(engine, query, damaged)
-    views = [memory_view(shown(engine, memory), now) for memory in page.memories]
+    views = [memory_view(shown(engine, memory), now, archived=request.archived) for memory in page.memories]
     warnings = [] if views else unknown_project(engine, request.project)
     cursor = cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
     filters = given_filters(request, ("kind", "origin", "priority_min", "tag", "project", "archived"))

@@ -52,8 +52,8 @@ class MemoryView:
     token_estimate: int
 
 
-def memory_view(memory: Memory, now: Micros) -> MemoryView:
-    """A version, as it stands at `now`."""
+def memory_view(memory: Memory, now: Micros, *, archived: bool = False) -> MemoryView:
+    """A version, as it stands at `now`; `archived` where it is listed with the archived ones."""
     return MemoryView(
         id=memory.id,
         version=memory.version,
@@ -81,7 +81,7 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
         created_at=iso(memory.created_at),
         updated_at=iso(memory.known_from),
         said_at=iso(_said_at(memory)),
-        archived=memory.archived or memory.expired(now),
+        archived=archived or memory.archived or memory.expired(now),
         token_estimate=memory.tokens,
     )
 

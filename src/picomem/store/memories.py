@@ -345,7 +345,7 @@ def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | Non
 
 def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged: list[str]) -> ListedPage:
     """A page of a list of memories; `damaged` gets the damaged rows of this page."""
-    lists = (_ARCHIVED, _EXPIRED) if query.archived else (_BELIEVED,)
+    lists = (_ARCHIVED, _ENDED, _EXPIRED) if query.archived else (_BELIEVED,)
     values: dict[str, object] = {
         **_reader(scope, now),
         **query.filter._asdict(),
@@ -389,6 +389,7 @@ class _List(NamedTuple):
 
 _BELIEVED = _List("listed_memories", "count_listed_memories")
 _ARCHIVED = _List("listed_archived", "count_listed_archived")
+_ENDED = _List("listed_ended", "count_listed_ended")
 _EXPIRED = _List("listed_expired", "count_listed_expired")
 
 

@@ -61,7 +61,8 @@ def _end(memory: MemoryView) -> str:
     """Describe how a memory of the past ended."""
     if not memory.archived:
         return ""
-    return f", archived {day(memory.known_to)[:10]}" if memory.known_to else f", expired {day(memory.expires_at)[:10]}"
+    ends = {"archived": memory.known_to, "ended": memory.valid_to, "expired": memory.expires_at}
+    return next((f", {how} {day(at)[:10]}" for how, at in ends.items() if at), "")
 
 
 def episode(result: ShowResult) -> Presentation:

@@ -112,6 +112,16 @@ NOT EXISTS (SELECT 1 FROM memories AS v
 -- part: listed_expired
 user_id = :user AND known_to IS NULL AND valid_to IS NULL AND expires_at <= :now AND {of_scope} AND {wanted_behind}
 
+-- part: listed_ended
+-- The last version in time of what is believed and true no longer. The later versions come first: they know it soonest.
+user_id = :user AND known_to IS NULL AND valid_to IS NOT NULL AND (valid_to <= :now OR valid_to <= known_from)
+  AND NOT EXISTS (SELECT 1 FROM memories AS v WHERE v.user_id = :user AND v.id = m.id AND v.version > m.version AND {outlives})
+  AND NOT EXISTS (SELECT 1 FROM memories AS v WHERE v.user_id = :user AND v.id = m.id AND v.version < m.version AND {outlives})
+  AND {of_scope} AND {wanted_behind}
+
+-- part: outlives
+v.known_to IS NULL AND (v.valid_to IS NULL OR v.valid_to > m.valid_to)
+
 -- part: undecided
 -- As the index memories_undecided has it.
 (source = 'captured' OR origin IN ('tool', 'web', 'other') OR related <> '[]')
@@ -152,6 +162,12 @@ SELECT {memory_columns} FROM memories WHERE {listed_expired}
 
 -- name: count_listed_expired
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_expired}) AS listed
+
+-- name: listed_ended
+SELECT {memory_columns} FROM memories AS m WHERE {listed_ended}
+
+-- name: count_listed_ended
+SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE {listed_ended}) AS listed
 
 -- part: doubtful_columns
 id, version, valid_from, known_from, related, CASE WHEN {entry} THEN 1 ELSE 0 END
