@@ -175,7 +175,7 @@ class MemorySettings:
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """`[ingest]`: copies of transcripts, for when the programs that wrote them delete them."""
+    """`[ingest]`: the length of episodes, and copies of transcripts for when their programs delete them."""
 
     keep: str = _setting(
         "none",
@@ -183,6 +183,9 @@ class IngestSettings:
         'about to delete) or "all"',
     )
     keep_mb: int = _setting(1_000, "maximum megabytes of all copies of a user; the oldest go first")
+    preview_chars: int = _setting(
+        1_500, "maximum characters that an episode has of its transcript, 500 to 1500; for what is read from now on"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +327,8 @@ class Settings:
             )
         if self.ingest.keep not in KEPT:
             raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
+        if not 500 <= self.ingest.preview_chars <= 1_500:
+            raise InvalidInput(f"ingest.preview_chars is {self.ingest.preview_chars}; it must be between 500 and 1500.")
         for facade in self.mcp.facades:
             if facade not in FACADES:
                 hint = did_you_mean(facade, FACADES, f"it takes {' and '.join(FACADES)}.")

@@ -60,6 +60,7 @@ def ingester(engine: Engine, run: str = "") -> Ingest:
         engine._context.clock,
         engine.zone,
         HostPolicies(engine._context.connector, engine.scope, home_folder(), os.environ),
+        longest=engine.settings.ingest.preview_chars,
     )
 
 

@@ -31,7 +31,7 @@ from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
-LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
+LONGEST_PREVIEW = 1_500  # characters; ingest.preview_chars may set fewer
 LONGEST_SUMMARY = 6_000  # characters that are kept of a host's summary; the pointer opens the rest
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
 LONGEST_OUTCOMES = 1_000  # characters of all outcomes of a piece, behind which no turn begins in it
@@ -97,19 +97,35 @@ class Packer:
     """Packs turns into pieces. `open` is the last piece while it can still grow, None otherwise."""
 
     def __init__(
-        self, host: str, session: str, open_piece: Piece | None = None, said: TurnCounts | None = None
+        self,
+        host: str,
+        session: str,
+        open_piece: Piece | None = None,
+        said: TurnCounts | None = None,
+        *,
+        longest: int = LONGEST_PREVIEW,
     ) -> None:
+        """`longest` is how many characters a preview may have (`ingest.preview_chars`)."""
         self._host = host
         self._said = said or TurnCounts()
         self.session = session
         self.open = open_piece
+        self._longest = longest
 
     def to_json(self) -> dict[str, Any]:
         """The state that `resumed` needs to continue."""
         return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
 
     @classmethod
-    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], episodes: Iterable[StoredWords]) -> Packer:
+    def resumed(
+        cls,
+        host: str,
+        session: str,
+        stored: Mapping[str, Any],
+        episodes: Iterable[StoredWords],
+        *,
+        longest: int = LONGEST_PREVIEW,
+    ) -> Packer:
         """The packer that gave `stored`; `episodes` are the stored previews, actions and outcomes that may begin with
         the open piece's words.
 
@@ -117,7 +133,8 @@ class Packer:
         is not what `to_json` gave.
         """
         try:
-            return cls(host, session, _with_words(stored["open"], episodes), TurnCounts(stored["said"]))
+            open_piece, said = _with_words(stored["open"], episodes), TurnCounts(stored["said"])
+            return cls(host, session, open_piece, said, longest=longest)
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
 
@@ -132,7 +149,7 @@ class Packer:
             self.open = grown
             yield grown
             return
-        parts = list(cut(turn.text)) or [""]
+        parts = list(cut(turn.text, self._longest)) or [""]
         theirs = _of_others(turn) if len(parts) > 1 else ""
         name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
@@ -146,7 +163,7 @@ class Packer:
 
     def _summary(self, turn: Turn, name: str) -> Iterator[Piece]:
         """A host's summary as an entry of the timeline. What is packed before it goes on to grow behind it."""
-        for number, text in enumerate(cut(turn.text[:LONGEST_SUMMARY])):
+        for number, text in enumerate(cut(turn.text[:LONGEST_SUMMARY], self._longest)):
             piece = _piece(turn, number, text, content_hash(name, str(number)) if number else name)
             yield replace(piece, category="timeline", key=f"{HOST_SUMMARY}{name[:16]}")
 
@@ -161,7 +178,7 @@ class Packer:
         outcomes = "\n".join(dict.fromkeys((*last.outcomes.splitlines(), *turn.outcomes)))
         # What came of a call stands with it: only a turn that says or does something begins another piece.
         is_full = len(last.outcomes) > LONGEST_OUTCOMES and bool(turn.text or turn.actions)
-        if len(text) > LONGEST_PREVIEW or len(actions) > LONGEST_ACTIONS or is_full:
+        if len(text) > self._longest or len(actions) > LONGEST_ACTIONS or is_full:
             return None
         grown = {"text": text, "actions": actions, "outcomes": outcomes}
         return replace(last, last_turn=turn.index, end=turn.end, ended_at=turn.at or last.ended_at, **grown)

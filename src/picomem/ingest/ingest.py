@@ -82,14 +82,17 @@ class Ingest:
         clock: Callable[[], Micros],
         zone: tzinfo,
         policies: HostPolicies,
+        *,
+        longest: int,
     ) -> None:
-        """`zone` is that of "yesterday"."""
+        """`zone` is that of "yesterday", `longest` how many characters the preview of an episode may have."""
         self._connector = connector
         self._scope = scope
         self._clock = clock
         # A host calls the person at this machine by the channel.
         self._users = {scope.user, f"tui:{scope.user}"}  # as the terminal of PicoBot calls them
-        self._resumer = Resumer(connector, scope)
+        self._resumer = Resumer(connector, scope, longest)
+        self._longest = longest
         self._maker = Maker(redactor, vectors, zone)
         self._policies = policies
         self._writing = Writing(connector, scope, vectors, propose, clock, policies)
@@ -329,7 +332,8 @@ class Ingest:
                 continue
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
             state = State(info=info, skipped=skipped, turns=len(turns))
-            reading, batch = ResumedTranscript(transcript, state, Packer(form.name, session), look), Batch()
+            packer = Packer(form.name, session, longest=self._longest)
+            reading, batch = ResumedTranscript(transcript, state, packer, look), Batch()
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)

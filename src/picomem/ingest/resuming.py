@@ -100,8 +100,10 @@ class Recognizer:
 class Resumer:
     """Finds where to go on in a transcript of one user."""
 
-    def __init__(self, connector: Connector, scope: Scope) -> None:
+    def __init__(self, connector: Connector, scope: Scope, longest: int) -> None:
+        """`longest` is how many characters a preview may have."""
         self._connector = connector
+        self._longest = longest
         self._scope = scope
 
     def resume(
@@ -166,7 +168,8 @@ class Resumer:
         state = begin(form, source)
         session = state.info.session or transcript.session
         buried = Tombstones(tx, self._scope).touches(form.name, transcript.session, transcript.path)
-        return ResumedTranscript(transcript, state, Packer(form.name, session), look, buried=buried)
+        packer = Packer(form.name, session, longest=self._longest)
+        return ResumedTranscript(transcript, state, packer, look, buried=buried)
 
     def _at_cursor(
         self,
@@ -189,7 +192,8 @@ class Resumer:
         first = (packed.get("open") or {}).get("identity", "")
         session = state.info.session or known.session
         rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
-        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions, row.outcomes) for row in rows))
+        words = ((row.preview, row.actions, row.outcomes) for row in rows)
+        packer = Packer.resumed(form.name, session, packed, words, longest=self._longest)
         owners, buried = set(stored.get("owners", ())), stored.get("buried", False) is True
         return ResumedTranscript(known, state, packer, look, owners, unchanged, buried)
 
