@@ -242,7 +242,7 @@ def test_in_a_project_s_folder_that_project_is_asked_first(picomem: Picomem, hom
     for command, words in (("recall", ["where is the queue"]), ("memories", [])):
         own = picomem(command, *words, folder=harbor)
         assert "Redis" in own.out and "NATS" not in own.out
-        assert command == "recall" or "[harbor]" in own.out
+        assert "[harbor]" in own.out
         assert "Only project “harbor” and what belongs to none was asked; --all-projects asks all." in own.out + own.err
         assert "NATS" in picomem(command, *words, "--all-projects", folder=harbor).out
         assert "NATS" in picomem(command, *words, folder=tmp_path).out
@@ -250,3 +250,28 @@ def test_in_a_project_s_folder_that_project_is_asked_first(picomem: Picomem, hom
     other = picomem("recall", "where is the queue", folder=harbor)
     assert "NATS" in other.out
     assert "Nothing was found in project “harbor”, so all projects were asked." in other.out + other.err
+
+
+def test_projects_of_one_name_are_seen_and_named_by_more_than_it(picomem: Picomem, tmp_path: Path) -> None:
+    for owner, port in (("alpha", 7411), ("beta", 9022)):
+        folder = tmp_path / owner / "workdir"
+        (folder / ".git").mkdir(parents=True)
+        (folder / ".git" / "config").write_text(f'[remote "origin"]\n\turl = git@git.example.org:acme/{owner}.git\n')
+        row = {
+            "type": "user", "uuid": owner, "parentUuid": None, "cwd": str(folder), "sessionId": owner,
+            "version": "2.1.330", "timestamp": "2026-04-07T09:00:00Z", "isSidechain": False, "userType": "external",
+            "message": {"role": "user", "content": f"Please remember that the port of the scheduler is {port}."},
+        }  # fmt: skip
+        (tmp_path / f"{owner}.jsonl").write_text(json.dumps(row) + "\n")
+        picomem("ingest", str(tmp_path / f"{owner}.jsonl"))
+    alpha, beta = "workdir (acme/alpha)", "workdir (acme/beta)"
+    assert picomem("projects", "--json").json["projects"] == [alpha, beta]
+    for command in (("recall", "port of the scheduler"), ("memories",)):
+        shown = picomem(*command, "--all-projects").out
+        assert f"[{alpha}]" in shown and f"[{beta}]" in shown
+        for names, own, other in ((("workdir", alpha), "7411", "9022"), ((beta,), "9022", "7411")):
+            for name in names:
+                answer = picomem(*command, "--project", name).out
+                assert own in answer and other not in answer
+    picomem("remember", "The crane is painted green.", "--project", alpha, "--key", "crane")
+    assert "painted green" in picomem("memories", "--project", "workdir").out

@@ -12,9 +12,17 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.ingest.projects import project_and_repository, project_of, remote_of, repository_of_pointer
+from picomem.errors import Conflict
+from picomem.ingest.projects import (
+    project_and_repository,
+    project_of,
+    remote_of,
+    repository_of_pointer,
+    stored_name,
+)
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
+from picomem.records.episode import KnownFolder
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
 
@@ -364,3 +372,11 @@ def test_memories_of_a_folder_that_had_its_own_project_are_read_in_the_repositor
     assert revised.scope.project == "api"
     assert "port 7411" not in engine.index(scope=harbor).text
     assert not engine.index(scope=replace(local, project="quay")).entries
+
+
+def test_a_name_that_fits_several_projects_is_told_with_all_of_them() -> None:
+    for name in ("workdir (acme/alpha)", "workdir (acme/beta)"):
+        assert stored_name("workdir", [KnownFolder(f"/{name}", name, name)]) == name
+    known = [KnownFolder("/a", "workdir (acme/alpha)", "alpha"), KnownFolder("/b", "workdir (acme/beta)", "beta")]
+    with pytest.raises(Conflict, match=r"workdir \(acme/alpha\), workdir \(acme/beta\); give one of these names"):
+        stored_name("workdir", known)

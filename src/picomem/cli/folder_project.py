@@ -13,15 +13,40 @@ if TYPE_CHECKING:
 
 
 def call_in_folder(engine: Engine, operation: Operation, request: Any, progress: Progressing | None) -> Any:
-    """Call an operation; where the folder matters and the request names no project, ask the folder's project first."""
+    """Call an operation; where the folder matters and the request names no project, ask the folder's project first.
+    What is found in projects says so by the names that people see."""
+    if operation.has_answer is None:
+        return operation.call(engine, request, progress)
+    from picomem.engine.upkeep import shown_projects
+
+    shown = shown_projects(engine)
+    return _with_names(_called(engine, operation, request, progress, shown), shown)
+
+
+def _with_names(result: Any, shown: dict[str, str]) -> Any:
+    if not shown:
+        return result
+    lists = {name: getattr(result, name, None) for name in ("hits", "memories", "sessions")}
+    renamed = {name: [_with_name(item, shown) for item in items] for name, items in lists.items() if items}
+    return replace(result, **renamed)
+
+
+def _with_name(item: Any, shown: dict[str, str]) -> Any:
+    return replace(item, project=shown[item.project]) if item.project in shown else item
+
+
+def _called(
+    engine: Engine, operation: Operation, request: Any, progress: Progressing | None, shown: dict[str, str]
+) -> Any:
     project = _project_to_ask(engine, request) if operation.has_answer else ""
     if not project or operation.has_answer is None:
         return operation.call(engine, request, progress)
     result = operation.call(engine, replace(request, project=project), progress)
-    remark = f"Only project “{project}” and what belongs to none was asked; --all-projects asks all."
+    name = shown.get(project, project)
+    remark = f"Only project “{name}” and what belongs to none was asked; --all-projects asks all."
     if not operation.has_answer(result):
         result = operation.call(engine, request, progress)
-        remark = f"Nothing was found in project “{project}”, so all projects were asked."
+        remark = f"Nothing was found in project “{name}”, so all projects were asked."
     return replace(result, warnings=[*result.warnings, remark])
 
 

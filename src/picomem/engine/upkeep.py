@@ -185,9 +185,37 @@ def episodes_around(engine: Engine, episode: Episode, limit: int) -> NearbyEpiso
 
 
 def projects_and_agents(engine: Engine) -> tuple[list[str], list[str]]:
-    """The names of all projects and of all agents that something of the user belongs to."""
+    """The names of all projects, as people see them, and of all agents that something of the user belongs to."""
+    from picomem.ingest.projects import shown_names
+
     with engine._context.connector.read() as tx:
-        return episodes.projects(tx, engine.scope), episodes.agents(tx, engine.scope)
+        shown = shown_names(episodes.known_folders(tx, engine.scope))
+        names = [shown.get(project, project) for project in episodes.projects(tx, engine.scope)]
+        return sorted(names), episodes.agents(tx, engine.scope)
+
+
+def shown_projects(engine: Engine) -> dict[str, str]:
+    """The names of projects that people see, by the names in the store, where they differ; none without a store."""
+    from picomem.ingest.projects import shown_names
+
+    try:
+        with engine._context.connector.read() as tx:
+            return shown_names(episodes.known_folders(tx, engine.scope))
+    except StoreError:
+        return {}
+
+
+def stored_project(engine: Engine, name: str) -> str:
+    """The name in the store of a project that a caller names. Raises Conflict where several projects fit."""
+    from picomem.ingest.projects import stored_name
+
+    try:
+        with engine._context.connector.read() as tx:
+            if name in episodes.projects(tx, engine.scope):
+                return name
+            return stored_name(name, episodes.known_folders(tx, engine.scope))
+    except StoreError:
+        return name  # what needs the store says so
 
 
 def index_account(engine: Engine, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from picomem.blake2b import blake2b
+from picomem.errors import Conflict
 from picomem.light_dataclass import dataclass
 from picomem.records.episode import KnownFolder
 
@@ -122,6 +123,34 @@ def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
         if folder.project not in owners or f"{folder.cwd}/".startswith(f"{place}/"):
             owners.setdefault(folder.project, set()).add(folder.identity)
     return owners
+
+
+def shown_names(known: Iterable[KnownFolder]) -> dict[str, str]:
+    """The names that people see where they are others than those that the store holds: of two projects of one name the
+    first is told apart from the second as well. Pure."""
+    folders = list(known)
+    names = owners_of_names(folders)
+    shared = {_plain_name(name) for name in names} - {""}
+    shared = {name for name in shared & names.keys() if any(_plain_name(other) == name != other for other in names)}
+    shown: dict[str, str] = {}
+    for folder in folders:
+        if folder.project in shared and folder.project not in shown:
+            others = (other for other in _candidates(folder.project, folder.identity) if other != folder.project)
+            shown[folder.project] = next(other for other in others if other not in names)
+    return shown
+
+
+def stored_name(name: str, known: list[KnownFolder]) -> str:
+    """The name that the store holds for the name of a project that a person gave; one that nothing fits stays as it is.
+    Pure. Raises Conflict where several projects fit."""
+    names = owners_of_names(known)
+    if name in names:
+        return name
+    fitting = [stored for stored, shown in shown_names(known).items() if shown == name]
+    fitting = fitting or [stored for stored in names if _plain_name(stored) == name]
+    if len(fitting) > 1:
+        raise Conflict(f"Several projects are called “{name}”: {', '.join(sorted(fitting))}; give one of these names.")
+    return fitting[0] if fitting else name
 
 
 def misnamed_folders(known: list[KnownFolder]) -> dict[KnownFolder, str]:

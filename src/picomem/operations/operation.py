@@ -207,7 +207,7 @@ class Operation:
         InvalidInput for a value outside of its bounds.
         """
         self.check_permission(engine)
-        request = checked(request)
+        request = _ready(engine, request)
         if self.asynchronous:
             import anyio
 
@@ -221,7 +221,7 @@ class Operation:
         if self.lines is None:
             return None
         self.check_permission(engine)
-        return self.lines(engine, checked(request))
+        return self.lines(engine, _ready(engine, request))
 
     async def stream(
         self, engine: Engine, request: Any, tell: Telling | None = None, progress: Progressing | None = None
@@ -232,7 +232,7 @@ class Operation:
         """
         assert self.asynchronous
         self.check_permission(engine)
-        return await self._awaited(engine, checked(request), progress, tell)
+        return await self._awaited(engine, _ready(engine, request), progress, tell)
 
     async def _awaited(self, engine: Engine, request: Any, progress: Progressing | None, tell: Telling | None) -> Any:
         further: list[Any] = [tell or _unheard] if self.events else [progress] if self.long else []
@@ -246,6 +246,18 @@ class Operation:
             from picomem.operations.answer_recording import record_answer
 
             record_answer(engine, self, result)
+
+
+def _ready(engine: Engine, request: Any) -> Any:
+    """A checked request, with the project by the name that the store holds for it."""
+    request = checked(request)
+    named = getattr(request, "project", "")
+    if not named:
+        return request
+    from picomem.engine.upkeep import stored_project
+
+    project = stored_project(engine, named)
+    return request if project == named else replace(request, project=project)
 
 
 async def _unheard(_event: Any) -> None:

@@ -104,15 +104,16 @@ def _text(hit: HitView) -> Text:
 
 
 def _heading(hit: HitView, session: HitSessionView | None) -> str:
+    project = f"  [{hit.project}]" if hit.project else ""
     if hit.source == "memory":
         citation = f"  {hit.citation}" if hit.citation else ""
-        return f"{hit.key}  ({hit.kind}, {day(hit.at)[:10]}){citation}" + "".join(f"  #{tag}" for tag in hit.tags)
+        tags = "".join(f"  #{tag}" for tag in hit.tags)
+        return f"{hit.key}  ({hit.kind}, {day(hit.at)[:10]}){citation}{tags}{project}"
     if hit.source == "note":
         return f"note {hit.id}"
     if session:
         return _said_by(hit)
     speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
-    project = f"  [{hit.project}]" if hit.project else ""
     return f"{speaker}{hit.citation or 'said ' + day(hit.at)[:10]}{project}"
 
 
