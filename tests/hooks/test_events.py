@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -343,3 +345,30 @@ def _until(holds: Callable[[], object], seconds: float = 30) -> None:
     end = monotonic() + seconds
     while not holds():
         assert monotonic() < end, "the hook did not finish what it does after its answer"
+
+
+def test_a_new_folder_of_a_known_name_gets_and_gives_nothing_of_the_other_project(host: Host, tmp_path: Path) -> None:
+    alpha, beta = (tmp_path / owner / "workdir" for owner in ("alpha", "beta"))
+    for folder in (alpha, beta):
+        folder.mkdir(parents=True)
+    row = {
+        "type": "user", "uuid": "u1", "parentUuid": None, "cwd": str(alpha), "sessionId": "s1", "version": "2.1.330",
+        "timestamp": "2026-04-07T09:00:00Z", "isSidechain": False, "userType": "external",
+        "message": {"role": "user", "content": "Please remember that the port of the scheduler is 7411."},
+    }  # fmt: skip
+    (tmp_path / "s1.jsonl").write_text(json.dumps(row) + "\n")
+    with picomem.open(host.store) as memory:
+        memory.ingest(tmp_path / "s1.jsonl")
+    remember = [
+        sys.executable,
+        "-m",
+        "picomem",
+        "remember",
+        "The port of the scheduler is 9022.",
+        "--project",
+        "workdir",
+    ]
+    subprocess.run(remember, cwd=beta, env=host.env, check=True, capture_output=True)
+    for folder, own, other in ((alpha, "7411", "9022"), (beta, "9022", "7411")):
+        context = host.hook(_claude("SessionStart", source="startup") | {"cwd": str(folder)}).context
+        assert own in context and other not in context

@@ -5,11 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from picomem.light_dataclass import replace
+from picomem.light_dataclass import fields, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.operations.operation import Operation, Progressing
+
+
+def named_in_folder(engine: Engine, request: Any) -> Any:
+    """A request that names a project by the name of the folder in which it is made means the project of this folder."""
+    if not (named := getattr(request, "project", "")):
+        return request
+    from picomem.engine.upkeep import project_meant_in
+
+    try:
+        return replace(request, project=project_meant_in(engine, str(Path.cwd()), named))
+    except OSError:  # the folder was removed
+        return request
 
 
 def call_in_folder(engine: Engine, operation: Operation, request: Any, progress: Progressing | None) -> Any:
@@ -26,13 +38,16 @@ def call_in_folder(engine: Engine, operation: Operation, request: Any, progress:
 def _with_names(result: Any, shown: dict[str, str]) -> Any:
     if not shown:
         return result
-    lists = {name: getattr(result, name, None) for name in ("hits", "memories", "sessions")}
-    renamed = {name: [_with_name(item, shown) for item in items] for name, items in lists.items() if items}
+    lists = {part.name: getattr(result, part.name) for part in fields(result)}
+    renamed = {
+        name: [_with_name(item, shown) for item in items] for name, items in lists.items() if isinstance(items, list)
+    }
     return replace(result, **renamed)
 
 
 def _with_name(item: Any, shown: dict[str, str]) -> Any:
-    return replace(item, project=shown[item.project]) if item.project in shown else item
+    project = shown.get(getattr(item, "project", ""))
+    return replace(item, project=project) if project else item
 
 
 def _called(

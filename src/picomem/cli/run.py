@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.cli.folder_project import call_in_folder
+from picomem.cli.folder_project import call_in_folder, named_in_folder
 from picomem.engine.engine import Engine
 from picomem.errors import NoStore, OutputFailed
 from picomem.operations.operation import Operation, Progressing
@@ -30,6 +30,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     private_umask()
     try:
         with _opened(operation, request, chosen) as engine:
+            request = named_in_folder(engine, request)
             if getattr(chosen, "watch", False):
                 from picomem.cli.watch import watch
 

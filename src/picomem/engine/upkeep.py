@@ -267,6 +267,18 @@ def project_of_folder(engine: Engine, folder: str) -> str:
         return ""  # what needs the store says so
 
 
+def project_meant_in(engine: Engine, folder: str, name: str) -> str:
+    """The project of a folder if `name` is the plain name of it; or else the name itself."""
+    from picomem.ingest.projects import plain_name, project_of
+
+    try:
+        with engine._context.connector.read() as tx:
+            project = project_of(folder, episodes.known_folders(tx, engine.scope))
+    except StoreError:
+        return name  # what needs the store says so
+    return project if plain_name(project) == name else name
+
+
 def unknown_project(engine: Engine, project: str) -> list[str]:
     """A warning where nothing of the user belongs to a project of that name, with what there is."""
     if not project:

@@ -89,7 +89,7 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
         # Before it had a remote, or was a repository, the same place had these.
         identities = {identity, repository.common, repository.folder}
     elif gone := _known_above(cwd, folders):
-        identity, name, identities = gone.repository, _plain_name(gone.project), {gone.repository}
+        identity, name, identities = gone.repository, plain_name(gone.project), {gone.repository}
     else:
         identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), cwd}
     if not name:
@@ -130,8 +130,8 @@ def shown_names(known: Iterable[KnownFolder]) -> dict[str, str]:
     first is told apart from the second as well. Pure."""
     folders = list(known)
     names = owners_of_names(folders)
-    shared = {_plain_name(name) for name in names} - {""}
-    shared = {name for name in shared & names.keys() if any(_plain_name(other) == name != other for other in names)}
+    shared = {plain_name(name) for name in names} - {""}
+    shared = {name for name in shared & names.keys() if any(plain_name(other) == name != other for other in names)}
     shown: dict[str, str] = {}
     for folder in folders:
         if folder.project in shared and folder.project not in shown:
@@ -147,7 +147,7 @@ def stored_name(name: str, known: list[KnownFolder]) -> str:
     if name in names:
         return name
     fitting = [stored for stored, shown in shown_names(known).items() if shown == name]
-    fitting = fitting or [stored for stored in names if _plain_name(stored) == name]
+    fitting = fitting or [stored for stored in names if plain_name(stored) == name]
     if len(fitting) > 1:
         raise Conflict(f"Several projects are called “{name}”: {', '.join(sorted(fitting))}; give one of these names.")
     return fitting[0] if fitting else name
@@ -167,7 +167,7 @@ def misnamed_folders(known: list[KnownFolder]) -> dict[KnownFolder, str]:
     present = [names.of(folder.cwd) for folder in known]  # an owner may have become a repository since
     places, renamed = [*known, *present], dict[KnownFolder, str]()
     for stray in strays:
-        plain = _plain_name(stray.project)
+        plain = plain_name(stray.project)
         if not stray.repository and _folder_name(stray.cwd) != plain:
             continue
         identity = stray.repository or names.of(stray.cwd).identity
@@ -199,7 +199,8 @@ def _digest(identity: str) -> str:
     return blake2b(identity.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def _plain_name(project: str) -> str:
+def plain_name(project: str) -> str:
+    """The name of a project without what tells it from others of its name."""
     return re.sub(r" \([^()]*\)$", "", project)
 
 
