@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from picomem.clock import iso
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass, replace
-from picomem.operations.operation import MOST_ROWS, Operation, given_filters, option
+from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Presentation, Sentence
 from picomem.operations.presentations.wording import plural
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
@@ -52,7 +52,7 @@ class WhyNotRequest:
     session: str = option("asked for this session", "")
     all_projects: bool = option("at a terminal: asked all projects, not first that of the folder", False, tool=None)
     include_untrusted: bool = option("asked with text from tools, the web or other people", False)
-    limit: int | None = option("asked for as many hits", None, short="-n", least=1, most=MOST_ROWS)
+    limit: int | None = option("asked for as many hits", None, short="-n", least=1, rows=True)
     token_budget: int | None = option("asked with this token budget", None, least=1)
     min_confidence: float | None = option("asked with this least confidence", None, least=0, most=1)
 

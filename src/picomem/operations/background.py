@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.light_dataclass import dataclass
 from picomem.operations.job_views import JobView, job_view
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentations import background as background_presentations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JobsRequest:
-    limit: int = option("maximum number of jobs", 50, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of jobs", 50, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 

@@ -8,7 +8,7 @@ from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, given_filters, option
+from picomem.operations.operation import LARGEST, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
@@ -41,7 +41,7 @@ class MemoriesRequest:
     project: str = option("only of this project, and what belongs to none", "")
     all_projects: bool = option("at a terminal: ask all projects, not first that of the folder", False, tool=None)
     archived: bool = option("archived, ended and expired memories instead", False)
-    limit: int = option("maximum number of memories", 50, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of memories", 50, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 
@@ -356,7 +356,7 @@ class TimelineRequest:
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
     session: str = option("only this session; the beginning of its id is enough", "")
-    limit: int = option("maximum number of episodes", 30, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of episodes", 30, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 

@@ -11,7 +11,7 @@ from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
-from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
+from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
@@ -264,7 +264,7 @@ def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None 
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of changes", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 

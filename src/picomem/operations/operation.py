@@ -276,6 +276,7 @@ def option(
     many: bool = False,
     least: float | None = None,
     most: float | None = None,
+    rows: bool = False,
     path: bool = False,
     free_text: bool = False,
     tool_wording: ToolWording = AS_DECLARED,
@@ -285,7 +286,8 @@ def option(
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
     where the designs call it otherwise, and None keeps it from tools; `also` are further names that programs may use
     for it; `many` says that it can be given repeatedly.
-    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8. `free_text` is for
+    `least` and `most` bound a number; `rows` says that it is the number of rows of a list, which surfaces bound.
+    `path` says that it names a file, whose name may be no UTF-8. `free_text` is for
     the last positional field: all the words that follow belong to it, so a person needs no quotes. `tool_wording` says
     where a tool's parameter differs from the field.
     """
@@ -299,6 +301,7 @@ def option(
         "many": many,
         "least": least,
         "most": most,
+        "rows": rows,
         "path": path,
         "free_text": free_text,
         "tool_wording": tool_wording,
@@ -317,7 +320,7 @@ def checked(request: Any, most_rows: int = MOST_ROWS) -> Any:
     for name, _, about in options(type(request)):
         value = getattr(request, name)
         if isinstance(value, int | float):
-            _check_number(about["tool"] or name, value, about["least"], bounded_rows(about["most"], most_rows))
+            _check_number(about["tool"] or name, value, about["least"], most_of(about, most_rows))
         elif isinstance(value, str | tuple) and not about["path"]:
             # Arguments that were no UTF-8, and JSON such as "\ud800", hold what no database does.
             text = _unicode(value) if isinstance(value, str) else tuple(map(_unicode, value))
@@ -332,9 +335,9 @@ def _check_choice(name: str, chosen: str | tuple[str, ...], choices: tuple[str, 
         raise InvalidInput(f"“{unknown[0][:40]}” is no {name}; choose one of {', '.join(choices)}.")
 
 
-def bounded_rows(most: float | None, most_rows: int) -> float | None:
-    """The upper bound of an option, where it is one of rows not above `most_rows`."""
-    return most_rows if most == MOST_ROWS else most
+def most_of(about: Mapping[str, Any], most_rows: int) -> float | None:
+    """The upper bound of an option, which is `most_rows` where it is a number of rows."""
+    return most_rows if about["rows"] else about["most"]
 
 
 def _check_number(name: str, value: float, least: float | None, most: float | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.fenced_results import fenced, fenced_turn
-from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, given_filters, option
+from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.presentations.wording import plural
 from picomem.operations.recall_views import AnswerView, answer_view
@@ -42,7 +42,7 @@ class RecallRequest:
     )
     file: str = option("only episodes in which an agent touched this file: a path, or a part of one", "")
     failed: bool = option("only episodes in which a test or a command of an agent's failed", False)
-    limit: int | None = option("maximum number of hits", None, short="-n", least=1, most=MOST_ROWS)
+    limit: int | None = option("maximum number of hits", None, short="-n", least=1, rows=True)
     token_budget: int | None = option("token budget of all hits together", None, least=1)
     min_confidence: float | None = option(
         "0–1: answers below this confidence are “nothing found” (0: off)", None, least=0, most=1

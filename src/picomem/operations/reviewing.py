@@ -10,7 +10,7 @@ from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentations import reviewing as reviewing_presentations
 
@@ -26,7 +26,7 @@ class ReviewRequest:
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs; or any memory that it replaces", "")
     untrusted: bool = option("also list what came from tools, the web or others, and was not reviewed yet", False)
-    limit: int = option("maximum number of entries", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of entries", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 

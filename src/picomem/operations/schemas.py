@@ -36,8 +36,8 @@ from picomem.operations.operation import (
     MOST_ROWS_ANSWERED,
     Operation,
     ToolWording,
-    bounded_rows,
     checked,
+    most_of,
     options,
 )
 from picomem.operations.recall_views import jsonable
@@ -308,7 +308,7 @@ def _plain_view(operation: Operation) -> list[Parameter]:
     for name, default, about in options(operation.request):
         kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
         is_number = int in kinds or float in kinds
-        least, most = (about["least"], bounded_rows(about["most"], MOST_ROWS_ANSWERED)) if is_number else (None, None)
+        least, most = (about["least"], most_of(about, MOST_ROWS_ANSWERED)) if is_number else (None, None)
         bounds = {
             "minimum": -LARGEST if is_number and least is None else least,
             "maximum": LARGEST if is_number and most is None else most,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced_turn
-from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, given_filters, option
+from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.recall_views import iso_or_none
@@ -25,7 +25,7 @@ _AFTER_ALL = 2**62  # a number that no message has
 class SessionsRequest:
     channel: str | None = option("only from this channel", None, choices=tuple(Channel))
     archived: bool = option("archived sessions instead", False)
-    limit: int = option("maximum number of sessions", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of sessions", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
@@ -86,7 +86,7 @@ def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
 @dataclass(frozen=True, slots=True)
 class MessagesRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
-    last: int = option("maximum number of messages, from the end", 50, short="-n", least=1, most=MOST_ROWS)
+    last: int = option("maximum number of messages, from the end", 50, short="-n", least=1, rows=True)
     after: int = option("only messages after this number", 0, least=0)
     cursor: str = option("continue with earlier ones: the cursor of the previous page", "")
 

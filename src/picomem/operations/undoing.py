@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import MOST_ROWS, Operation, given_filters, option
+from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
@@ -87,7 +87,7 @@ class Changes:
     actor: str = option("only those of this actor, as in user:ann", "")
     since: int | str | None = option("not before: a date, or words like 30d", None)
     until: int | str | None = option("not after: a date, or words like yesterday", None)
-    limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of changes", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 
