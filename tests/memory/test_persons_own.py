@@ -120,3 +120,23 @@ def test_a_pin_is_a_persons(open_engine) -> None:
     with pytest.raises(Refused):
         agent(engine).revise("relay_port", "The relay runs on port 9002", origin="agent")
     assert engine.memories()[0].pinned
+
+
+def test_an_agent_does_not_undo_it(engine: Engine) -> None:
+    remembered, _ = engine.changes(1)[0]
+    engine.revise("payment_rule", "Payments need three signatures", origin="user")
+    revised, _ = engine.changes(1)[0]
+    for name in ("", revised.id, revised.run):
+        with pytest.raises(Refused, match=f"ask them to run `picomem undo {revised.id}`"):
+            agent(engine).undo(name)
+    engine.undo(revised.id)
+    with pytest.raises(Refused, match="Not undone"):
+        agent(engine).undo(remembered.id)
+    assert [memory.content for memory in engine.memories()] == [RULE]
+
+
+def test_an_agent_undoes_what_an_agent_stored(open_engine) -> None:
+    working = agent(open_engine())
+    stored = working.remember("The crane stands at pier four", key="crane")
+    working.undo(stored.change_id)
+    assert not working.memories()

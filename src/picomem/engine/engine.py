@@ -562,14 +562,16 @@ class Engine:
         name take back the last run that is in force and is no undo, and no work of picomem's own.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
-        cannot be undone, and Conflict where something was built on it since.
+        cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
+        `acting_as`).
         """
         from picomem.history.undo import last_run, undo
 
         with self._context.connector.write(self.scope) as tx:
             name = name or last_run(tx, self.scope)
             said = self._context.cleaner().text(reason)
-            done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
+            writer, vectors = self._context.writer("undo"), self._context.vectors()
+            done = undo(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
         if not done:
             raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
         self._context.settle()

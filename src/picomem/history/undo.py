@@ -16,9 +16,10 @@ from collections.abc import Sequence
 
 from picomem.clock import iso
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
-from picomem.errors import Conflict, InvalidInput, NotFound
+from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.history.imported_conversations import left_by
 from picomem.light_dataclass import dataclass, replace
+from picomem.memory.decide import not_undone
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
 from picomem.memory.version_history import IMPORTED, VersionHistory, same, undone_by
@@ -50,12 +51,20 @@ class Undone:
 
 
 def undo(
-    tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str, vectors: Vectors | None = None
+    tx: Transaction,
+    writer: Writer,
+    scope: Scope,
+    name: str,
+    reason: str,
+    vectors: Vectors | None = None,
+    *,
+    by_agent: bool = False,
 ) -> list[Undone]:
     """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first;
     nothing where all of a run was undone already.
 
-    Raises NotFound, InvalidInput for what cannot be undone, and Conflict where something stands in the way.
+    Raises NotFound, InvalidInput for what cannot be undone, Conflict where something stands in the way, and Refused
+    where an agent would change what a person stated or pinned.
     """
     named = audit.named(tx, scope, name)
     undoes = audit.undoing(tx, scope)
@@ -67,7 +76,7 @@ def undo(
     elif not any(change.memory_id for change in named) and (left := left_by(tx, scope, named)):
         raise InvalidInput(f"Run {name} stored no memory, so there is nothing to undo. {left}")
     elif len(named) == 1:
-        return [_undo(tx, writer, scope, named[0], undoes, reason)]
+        return [_undo(tx, writer, scope, named[0], undoes, reason, by_agent=by_agent)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
     if not wrote and consolidated is None:
         raise InvalidInput(f"Run {name} changed nothing, so there is nothing to undo.")
@@ -76,7 +85,7 @@ def undo(
         if _version_history(tx, scope, change.memory_id, undoes).in_force(
             change.id
         ):  # else it was taken back by itself
-            done.append(_undo(tx, writer, scope, change, undoes, reason))
+            done.append(_undo(tx, writer, scope, change, undoes, reason, by_agent=by_agent))
             undoes[done[-1].change.id] = change.id
     if consolidated is not None and not (done or on_record(tx, scope, consolidated, undoes)):
         raise Conflict(f"Run {consolidated.run} cannot be undone: its conversation was purged since.")
@@ -101,7 +110,16 @@ def last_run(tx: Transaction, scope: Scope) -> str:
     raise NotFound("There is no change to undo; `picomem changes` lists what was decided.")
 
 
-def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes: dict[str, str], reason: str) -> Undone:
+def _undo(
+    tx: Transaction,
+    writer: Writer,
+    scope: Scope,
+    change: Change,
+    undoes: dict[str, str],
+    reason: str,
+    *,
+    by_agent: bool,
+) -> Undone:
     against = _reason_against(tx, scope, change, undoes)
     if against:
         raise InvalidInput(f"Change {change.id} {against}.")
@@ -109,6 +127,8 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
     _check_in_force(tx, scope, history, change)
     now, then = history.believed_now(), history.believed_before(change.id)
     closing, opening = differing(now, then), differing(then, now)
+    if by_agent and (persons := [version for version in (*closing, *opening) if version.is_a_persons]):
+        raise Refused(not_undone(persons[0], change.id))
     _check_key_is_free(tx, opening)
     key, latest = memories.key_of(tx, scope, change.memory_id), memories.last_version(tx, scope, change.memory_id)
     undoing = writer.record(

@@ -235,6 +235,14 @@ def not_forgotten(memory: Memory) -> str:
     )
 
 
+def not_undone(memory: Memory, change_id: str) -> str:
+    """Explain why an agent may not undo a change."""
+    return (
+        f"Not undone: the user {'stated' if memory.origin is Origin.USER else 'pinned'} “{memory.key}”; ask them to "
+        f"run `picomem undo {change_id}`."
+    )
+
+
 def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
     likeness = compare(offer.content, memory.content)
     if likeness.relation is Relation.SAME and likeness.share == 1.0:
