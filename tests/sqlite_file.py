@@ -48,7 +48,9 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
         for user, _ in stored.execute(statement("users")).fetchall():
             scope = Scope(str(user))
             for row in stored.execute(statement("all_memories"), {"user": user}):
-                search.add(scope, "memory", [memories.document(memories.unchecked(row))])
+                memory = memories.unchecked(row)
+                if memory.searchable:
+                    search.add(scope, "memory", [memories.document(memory)])
             for row in stored.execute(statement("all_episodes"), {"user": user}):
                 search.add(scope, "episode", [episodes.document(episodes.unchecked(row))])
             for row in stored.execute(statement("all_note_sections"), {"user": user}):

@@ -10,6 +10,7 @@ import apsw
 import pytest
 from tests.store.old_stores import as_version_1, filled
 
+from picomem.errors import StoreError
 from picomem.memory.agent_files import FileWrite, StoredFile, Written
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.kinds import Origin
@@ -66,10 +67,20 @@ def test_a_row_that_was_damaged_before_its_migration_is_so_afterwards(tmp_path, 
 
 
 @pytest.fixture
-def left_by_schema_6(db: Path) -> Path:
+def left_by_schema_6(db: Path, open_engine) -> Path:
     """A store that the last program with schema 6 made. Mia and Ann each revised a memory, ingested a transcript and
     began a conversation; Tom's purge of everything was stopped in the middle; two leases were held."""
     db.write_bytes(gzip.decompress((Path(__file__).parent / "stores/schema_0006.db.gz").read_bytes()))
+    return _with_new_full_text(db, open_engine)
+
+
+def _with_new_full_text(db: Path, open_engine) -> Path:
+    """Have full text made anew: the program that made the store had closed versions in it."""
+    engine = open_engine(db, embedder=StaticEmbedder())
+    with pytest.raises(StoreError, match="doctor --repair"):
+        engine.remember("The crane is red")
+    engine.doctor(repair=True)
+    engine.close()
     return db
 
 
@@ -144,7 +155,7 @@ def left_by_schema_9(db: Path) -> Path:
 
 @pytest.mark.requirement("X1")
 def test_files_of_schema_9_have_their_paths_and_operations_in_columns(left_by_schema_9, open_engine, disagreements):
-    engine = open_engine(left_by_schema_9)
+    engine = open_engine(_with_new_full_text(left_by_schema_9, open_engine))
     files = engine.files()
     assert files.paths() == ["lists/groceries.md", "main/MEMORY.md"]
     memory = files.read("main/MEMORY.md")

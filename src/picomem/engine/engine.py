@@ -294,17 +294,17 @@ class Engine:
         from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:
-            return version_numbers(memories.versions(tx, self.scope, memory.id))[memory.version]
+            return version_numbers(memories.numbered_texts(tx, self.scope, memory.id))[memory.version]
 
     @needs(READ)
-    def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
-        """The record of a memory, a change or an episode. Raises NotFound, and Forbidden for an episode if the caller
-        may not read past sessions; the sources of a memory have no text then."""
+    def why(self, name: str, *, scope: Scope | None = None, limit: int = 50) -> Explanation:
+        """The record of a memory, a change or an episode; of a memory the latest `limit` changes. Raises NotFound, and
+        Forbidden for an episode if the caller may not read past sessions; the sources of a memory have no text then."""
         from picomem.history.explain import explain
 
         caller = self._context.caller
         with self._context.connector.read() as tx:
-            explanation = explain(tx, self._context.owner(scope), name, reads_sessions=caller.may(READ_SESSIONS))
+            explanation = explain(tx, self._context.owner(scope), name, limit, reads_sessions=caller.may(READ_SESSIONS))
         if explanation.episode is not None:
             caller.require(READ_SESSIONS, "why of an episode")
         clean = self._context.cleaner()

@@ -129,7 +129,7 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
     from picomem.memory.version_history import version_numbers
 
     with engine._context.connector.read() as tx:
-        return version_numbers(memories.versions(tx, engine.scope, memory_id))
+        return version_numbers(memories.numbered_texts(tx, engine.scope, memory_id))
 
 
 def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> ListedPage:

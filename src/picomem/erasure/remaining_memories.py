@@ -41,8 +41,8 @@ class RemainingMemories:
     texts: list[str] = field(default_factory=list)
 
     def purge(self, changes: Sequence[Change], purge: str) -> bool:
-        """Delete the versions that go; by the change `purge` believe what is believed instead. Whether all of them
-        matched their hash."""
+        """Delete the versions that go; by the change `purge` believe what is believed instead. Whether all versions of
+        their memories matched their hash."""
         whole = True
         gone: dict[str, list[Memory]] = {}
         for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
@@ -54,6 +54,8 @@ class RemainingMemories:
         names = {name for removed in gone.values() for memory in removed for name in (memory.key, memory.id)}
         for memory_id, going in gone.items():
             versions = self._versions(memory_id)
+            # What stays may be closed, or get another key: full text has other words of a damaged version.
+            whole = whole and memories.whole_versions(self.tx, self.scope, memory_id) is not None
             closers = memories.closers(self.tx, self.scope, memory_id)
             history = VersionHistory(versions, closers, undoes)
             numbers = {version.version for version in going}

@@ -115,10 +115,10 @@ class _Scrubbing:
             memories.reindex(self.tx, old, new)
         else:
             self.to_rebuild.add("memory")
-        if new.content != old.content:
+        if new.content != old.content and old.searchable:
             vector_rows.remove(self.tx, self.scope, "memory", old.doc)
-        if self.store_vector and new.content != old.content:
-            self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
+            if self.store_vector:
+                self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
 
     def episode(self, stored: Stored[Episode]) -> None:
         old = stored.record

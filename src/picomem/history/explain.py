@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from picomem.errors import Ambiguous, Conflict, NotFound, Refused
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.memory.name_lookup import nearest_key, resolve
+from picomem.memory.version_history import version_numbers
 from picomem.recall.hits import citation, message_citation
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.episode import BY_HOST, DENY, Episode, Transcript
@@ -32,7 +35,9 @@ class MemorySource:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything on record about one memory, one refusal or one episode."""
+    """What is on record about one memory, one refusal or one episode: of a memory the latest changes and versions,
+    oldest first. `left_out` counts the changes before them. `numbers` are the versions as people count them, by those
+    in the changes and sources."""
 
     id: str
     what: str  # "memory", "change" or "episode"
@@ -42,10 +47,13 @@ class Explanation:
     sources: tuple[MemorySource, ...]
     episode: Episode | None = None
     transcript: Transcript | None = None
+    left_out: int = 0
+    numbers: Mapping[int, int] = field(default_factory=dict)
 
 
-def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = True) -> Explanation:
-    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound, and Ambiguous.
+def explain(tx: Transaction, scope: Scope, name: str, limit: int, *, reads_sessions: bool = True) -> Explanation:
+    """Explain the entry behind a memory's id or key, a change's id or an episode's id, by the latest `limit` changes
+    and versions. Raises NotFound, and Ambiguous.
 
     Without `reads_sessions` the sources in past sessions have no text."""
     change = audit.change(tx, scope, name)
@@ -57,15 +65,22 @@ def explain(tx: Transaction, scope: Scope, name: str, *, reads_sessions: bool = 
         raise
     except NotFound:
         return _episode(tx, scope, name)
-    links = memories.links_of(tx, scope, memory.id)
+    after = memories.last_version(tx, scope, memory.id) - limit
+    versions = memories.versions_after(tx, scope, memory.id, after)
+    changes, left_out = audit.latest_of_memory(tx, scope, memory.id, limit)
+    numbers = version_numbers(memories.numbered_texts(tx, scope, memory.id))
+    links = memories.links_of(tx, scope, memory.id, after=after)
+    shown = {version.version for version in versions} | {change.after for change in changes}
     sources = tuple(_source(tx, scope, link.parent, link.version, reads_sessions=reads_sessions) for link in links)
     return Explanation(
         memory.id,
         "memory",
         memory,
-        tuple(memories.versions(tx, scope, memory.id)),
-        tuple(audit.of_memory(tx, scope, memory.id)),
+        tuple(versions),
+        tuple(changes),
         sources,
+        left_out=left_out,
+        numbers={version: number for version, number in numbers.items() if version in shown},
     )
 
 

@@ -62,6 +62,7 @@ class Diagnosis:
     """`checked` counts rows by table; a store without findings is healthy."""
 
     checked: dict[str, int] = field(default_factory=dict)
+    indexed_versions: int = 0  # of memories: those that full text has
     findings: list[Finding] = field(default_factory=list)
     waiting: list[tuple[Scope, Finding]] = field(default_factory=list)  # whose rows have no vectors yet
     running: list[str] = field(default_factory=list)  # work of other processes, a sentence each; no damage
@@ -261,6 +262,8 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
     for version in memories.stored_versions(tx, scope):
         _count(result, "memories")
         memory = version.record
+        if memory.searchable:
+            result.indexed_versions += 1
         if version.is_whole:
             continue
         result.add(
@@ -453,8 +456,10 @@ def _check_words(
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
         held, problem = _words_state(tx, connector, source)
-        rows = result.checked.get(table, 0)
-        problem = problem or (f"the index of {table} holds {held} rows, the table {rows}" if held != rows else "")
+        rows = result.indexed_versions if source == "memory" else result.checked.get(table, 0)
+        problem = problem or (
+            f"the index of {table} holds {held} rows, and {rows} belong into it" if held != rows else ""
+        )
         if stale and not problem:
             problem = f"the index of {table} was made by another version of the analyser"
         if not problem and source not in result.reworded and not full_text.holds_the_words(tx, users, source):

@@ -21,9 +21,13 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     def visible(memory: Memory) -> bool:
         return memories.visible(memory.scope, reader)
 
-    versions = list(filter(visible, memories.of_key(tx, scope, name)))
+    # What holds is asked for first: a memory may have been revised thousands of times.
+    versions = list(filter(visible, memories.lasting_of_key(tx, scope, name)))
+    if not versions:
+        versions = list(filter(visible, memories.of_key(tx, scope, name)))
     if not versions and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
-        versions = memories.versions(tx, scope, memories.find_id(tx, scope, name))
+        memory_id = memories.find_id(tx, scope, name)
+        versions = memories.believed_since(tx, scope, memory_id) or memories.versions(tx, scope, memory_id)
     believed = [memory for memory in versions if memory.known_to is None and memory.valid_to is None]
     believed = believed or [memory for memory in memories.renamed(tx, scope, versions) if visible(memory)]
     # Of a key that its owner used and forgot several times, the last memory is meant.

@@ -37,7 +37,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit, memories, row_counts
 from picomem.store.connector import Transaction
 from picomem.text.memory_keys import LONGEST_KEY, suggest_key
 from picomem.text.temporal.parsing import TimeReading
@@ -228,8 +228,7 @@ class Writer:
     ) -> Memory:
         """Open the version that holds from `since` on, or to `until`, with some fields different from `old`; see the
         head."""
-        believed = memories.believed_versions(tx, old.scope, old.id)
-        replaced = [version for version in believed if _overlaps(version, since, until)]
+        replaced = memories.believed_since(tx, old.scope, old.id, since, until)
         kept = [part for version in replaced for part in _outside(version, since, until)]
         latest = memories.last_version(tx, old.scope, old.id)
         opened = latest + len(kept) + 1
@@ -271,12 +270,11 @@ class Writer:
     def end(self, tx: Transaction, memory: Memory, at: Micros, reason: str, decision: str) -> Change:
         """End what is believed of a memory at a time: before it, it held. Where it held at no earlier time, archive it.
         Raises NotFound."""
-        versions = memories.versions(tx, memory.scope, memory.id)
-        ended = [version for version in versions if version.known_to is None and _overlaps(version, at, None)]
+        ended = memories.believed_since(tx, memory.scope, memory.id, at)
         kept = [part for version in ended for part in _outside(version, at, None)]
         if not kept:
             return self.forget(tx, memory.scope, memory.id, reason, decision)
-        latest = versions[-1].version
+        latest = memories.last_version(tx, memory.scope, memory.id)
         after = latest + len(kept)
         change = self.record(
             tx, memory.scope, decision, reason, memory_id=memory.id, before=ended[-1].version, after=after
@@ -323,7 +321,7 @@ class Writer:
     def open_version(self, tx: Transaction, memory: Memory, parents: Sequence[Parent]) -> Memory:
         """Store a version with what is derived from it."""
         memory = memories.insert(tx, memory, parents)
-        if self.store_vector is not None:
+        if self.store_vector is not None and memory.searchable:
             self.store_vector(tx, memory)
         return memory
 
@@ -364,7 +362,7 @@ class Writer:
 
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     """Memories that hold now, or are to hold later, and share words with the offer, best first."""
-    total = memories.count_docs(tx, offer.scope)
+    total = row_counts.memories_written(tx, offer.scope).searchable
     words = worded_terms(offer.content, MOST_TERMS)
     if not total or not words:
         return []
@@ -383,11 +381,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     """The version of a memory that is believed to hold at a time; where none does, its open-ended one."""
-    holding = [
-        version
-        for version in memories.believed_versions(tx, memory.scope, memory.id)
-        if version.valid_from <= at and (version.valid_to is None or version.valid_to > at)
-    ]
+    holding = memories.believed_since(tx, memory.scope, memory.id, at, at + 1)
     return holding[0] if holding else memory
 
 
@@ -397,12 +391,6 @@ def free_key(tx: Transaction, scope: Scope, key: str) -> str:
     while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
         number += 1
     return f"{key[: LONGEST_KEY - 4]}_{number}"
-
-
-def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
-    """Return whether a version holds at some time of [since, end)."""
-    begins_before_end = end is None or version.valid_from < end
-    return begins_before_end and (version.valid_to is None or version.valid_to > since)
 
 
 def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:

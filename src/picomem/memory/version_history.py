@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import Protocol
 
 from picomem.clock import Micros
 from picomem.records.memory import Memory
@@ -147,7 +148,18 @@ def applied(change: str, undoes: Mapping[str, str]) -> tuple[str, bool]:
     return change, applies
 
 
-def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
+class Numbered(Protocol):
+    """What the number of a version depends on."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def change_id(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+
+
+def version_numbers(versions: Sequence[Numbered]) -> dict[int, int]:
     """The versions of one memory, oldest first, as people count them, by their stored numbers.
 
     A change may store several rows: the new version, which is its last one, and before it the earlier versions again
@@ -156,9 +168,11 @@ def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
     last = {version.change_id: version.version for version in versions}
     numbers: dict[int, int] = {}
     by_content: dict[str, int] = {}
+    highest = 0
     for version in versions:
         number = by_content.get(version.content) if version.version != last[version.change_id] else None
-        numbers[version.version] = number or max(numbers.values(), default=0) + 1
+        highest += number is None
+        numbers[version.version] = number or highest
         by_content[version.content] = numbers[version.version]
     return numbers
 

@@ -207,6 +207,7 @@ def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
 class WhyRequest:
     id: str = option("a memory's key or id, a change's id, or an episode's id", positional=True)
     project: str = option("the project of the memory, if several have the key", "")
+    limit: int = option("maximum number of changes of a memory, the latest", 50, short="-n", least=1, rows=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +231,11 @@ class HandoutView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
-    """`version_numbers` are the versions as people count them, by the numbers in the changes and sources. Of an episode
-    `explanation` says where it is from, and `transcript` is the path of it. `contradicted` are the keys of the memories
-    that it may contradict, by their ids. `handed_out` says in which of the latest sessions a hook put it beside a
-    prompt, the latest first; what an agent recalls is not recorded. It is empty for an agent, and for a caller who may
-    not read past sessions."""
+    """`left_out` counts the changes before those that are shown. `version_numbers` are the versions as people count
+    them, by the numbers in the changes and sources. Of an episode `explanation` says where it is from, and `transcript`
+    is the path of it. `contradicted` are the keys of the memories that it may contradict, by their ids. `handed_out`
+    says in which of the latest sessions a hook put it beside a prompt, the latest first; what an agent recalls is not
+    recorded. It is empty for an agent, and for a caller who may not read past sessions."""
 
     id: str
     what: str
@@ -245,15 +246,15 @@ class WhyResult:
     transcript: str = field(metadata={"is_path": True})
     version_numbers: dict[int, int] = field(default_factory=dict)
     contradicted: dict[str, str] = field(default_factory=dict)
+    left_out: int = 0
     handed_out: list[HandoutView] = field(default_factory=list)
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Explain why something was stored, merged or refused: the decision, its time, its author and its source."""
     from picomem.engine.agent_support import handouts
-    from picomem.memory.version_history import version_numbers
 
-    explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
+    explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project), limit=request.limit)
     explanation = transcript = ""
     if explained.episode is not None:
         transcript = explained.transcript.path if explained.transcript else ""
@@ -285,7 +286,8 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
         ],
         explanation=explanation,
         transcript=transcript,
-        version_numbers=version_numbers(explained.versions),
+        version_numbers=dict(explained.numbers),
+        left_out=explained.left_out,
         contradicted=_contradicted(engine, [explained.memory] if explained.memory else []),
         # The ids of sessions would cost an agent tokens.
         handed_out=[]
@@ -307,18 +309,21 @@ class HistoryRequest:
     project: str = option("the project of the memory, if several have the key", "")
     as_of: str | None = option("only what was believed at this time", None)
     valid_at: str | None = option("only what was true at this time", None)
+    limit: int = option("maximum number of versions, the latest", 50, short="-n", least=1, rows=True)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
-    """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`).
-    `archived` says of each memory that is not believed any more, by its id, since when. `contradicted` are the keys of
-    the memories that a version may contradict, by their ids."""
+    """`left_out` counts the stored rows before those that are shown. `version_numbers` counts the versions as people
+    do: a change may store several rows (see `picomem why`). `archived` says of each memory that is not believed any
+    more, by its id, since when. `contradicted` are the keys of the memories that a version may contradict, by their
+    ids."""
 
     versions: list[MemoryView]
     version_numbers: list[int]
     archived: dict[str, str]
     contradicted: dict[str, str] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
@@ -329,7 +334,8 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
     every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
-    versions = versions_at(every, known, true)
+    then = versions_at(every, known, true)
+    versions = then[-request.limit :]
     numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
     believed_now = {version.id for version in every if version.known_to is None}
     ended = {version.id: version.known_to for version in every if version.id not in believed_now}
@@ -338,6 +344,7 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         [numbers[version.id][version.version] for version in versions],
         {memory_id: iso(at) for memory_id, at in ended.items() if at is not None},
         _contradicted(engine, versions),
+        len(then) - len(versions),
     )
 
 

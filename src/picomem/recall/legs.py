@@ -29,13 +29,14 @@ from picomem.store.search import EpisodePlace
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
+    from picomem.recall.earlier_words import EarlierWords
     from picomem.recall.time_window import TimeWindow
 
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
 _LEAST_CONFIDENCE = 0.05  # of what only its neighbours fit: little, but enough to tell ranks apart
 _FIRST = 3  # the hit that fits best may stand behind one that the talk around it lifted
-_NOTHING = Cosines({}, Distribution())
+NOTHING_NEAR = Cosines({}, Distribution())
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
 
@@ -66,9 +67,10 @@ class RecallState:
     confidence: float = 0.0
     signs: Signs | None = None  # of the source that the confidence is of
 
-    def words(self, source: str, total: int) -> WordMatches:
+    def words(self, source: str, total: int, earlier: EarlierWords | None = None) -> WordMatches:
         leg = _LEG_NAMES[source] + " by words"
-        where, failure = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights), ""
+        where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights, earlier)
+        failure = ""
         try:
             try:
                 matches = self._matched(where)
@@ -92,17 +94,17 @@ class RecallState:
         leg = _LEG_NAMES[source] + " by vector"
         if self.vectors is None or not self._vector_weight(self.vectors):
             self.legs[leg] = self.without_vectors if self.vectors is None else "off"
-            return _NOTHING
+            return NOTHING_NEAR
         if not total or not self.question.text.strip():
             self.legs[leg] = "0"
-            return _NOTHING
+            return NOTHING_NEAR
         try:
             near = self.vectors.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
             if near.nearest and near.all.documents < rank.ENOUGH:
                 near = replace(near, unrelated=self.vectors.unrelated)
         except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
             self.legs[leg] = f"failed: {error}"
-            return _NOTHING
+            return NOTHING_NEAR
         partial = f"; partial: {near.all.documents:,} of {total:,} have a vector" if near.all.documents < total else ""
         self.legs[leg] = f"{len(near.nearest)}{partial}"
         return near

@@ -32,6 +32,8 @@ from picomem.text.terms import is_cjk, is_stop_word, says_little
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
+    from picomem.recall.earlier_words import EarlierWords
+    from picomem.store.search import Search
 
 _MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
 _SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
@@ -125,26 +127,31 @@ class Corpus:
     documents: int
     lexicon: Lexicon | None = None
     weights: Weights = WEIGHTS
+    earlier: EarlierWords | None = None  # of the time that is asked about, where that is no longer believed
+
+    @property
+    def _index(self) -> Search | EarlierWords:
+        return self.earlier or search.of(self.tx)
 
     def counts(self, terms: Collection[str], question: Question) -> dict[str, int]:
         """Return how many documents hold each term."""
-        index = search.of(self.tx)
+        index = self._index
         counts = index.counts(self.scope, self.source, [term for term in terms if term not in question.single])
         single = [term for term in terms if term in question.single]
         near = index.terms_near(self.scope, self.source, single, _VOCABULARY_PAGE) if single else {}
         return {term: sum(near[term].values()) if term in near else counts[term] for term in terms}
 
-    def vocabulary(self, heads: Collection[str]) -> dict[str, dict[str, int]]:
+    def vocabulary(self, heads: Collection[str]) -> Mapping[str, Mapping[str, int]]:
         """Return by each head the terms that begin with it, and how many documents hold each."""
-        return search.of(self.tx).terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
+        return self._index.terms_near(self.scope, self.source, heads, _VOCABULARY_PAGE) if heads else {}
 
     def scores(self, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         """Return of each term how much of it each document has, 0–2.2, times what the term weighs."""
-        return search.of(self.tx).scores(self.scope, self.source, weights)
+        return self._index.scores(self.scope, self.source, weights)
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
         """Do what `scores` does, for all terms together that begin so."""
-        return search.of(self.tx).postings(self.scope, self.source, term, prefix=True, weight=weight).scores
+        return self._index.postings(self.scope, self.source, term, prefix=True, weight=weight).scores
 
     def texts(self, docs: Collection[int]) -> dict[int, str]:
         """The texts of some documents, with the keys of memories. One whose row is damaged is left out."""
@@ -376,4 +383,6 @@ def _add_substrings(where: Corpus, question: Question, matches: WordMatches) -> 
 
 
 def _containing(where: Corpus, string: str) -> list[int]:
+    if where.earlier is not None:
+        return where.earlier.containing(string, _MOST_SUBSTRINGS)
     return search.containing(where.tx, where.scope, where.source, string, _MOST_SUBSTRINGS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from picomem.clock import Micros
@@ -11,7 +11,7 @@ from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.final_scores import weight_of_memories
 from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
-from picomem.recall.legs import RecallState, shares
+from picomem.recall.legs import NOTHING_NEAR, RecallState, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.recency import OUTDATED, newer_first
@@ -22,16 +22,20 @@ from picomem.store import audit, episodes, memories, row_counts
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _MADE = (Source.CAPTURED, Source.CONSOLIDATION)  # from what was said, by picomem itself
+_ALWAYS = 2**62  # behind all times: what is believed now, whatever the clock says
+_VERSIONS = 32  # of a memory, the latest, among whose sources it is looked where it was said
 _WIDER = 4  # times as many are read where the filters leave too few
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
 
 
 def memory_hits(state: RecallState) -> list[Hit]:
     """The memories that answer the question, the best first."""
-    total = row_counts.memories_written(state.tx, state.scope).versions
-    words = state.words("memory", total)
-    near = state.near("memory", total)
-    records = _candidates(state, words.totals, near.nearest)
+    if state.wanted.filters.known_at is None and state.wanted.filters.valid_at is None:
+        total = row_counts.memories_written(state.tx, state.scope).searchable
+        words, near = state.words("memory", total), state.near("memory", total)
+        records = _candidates(state, words.totals, near.nearest)
+    else:
+        (words, records), near = _earlier_words(state), NOTHING_NEAR
     signals = Signals(totals=words.totals, words=words.parts(records))
     state.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
     fusion = state.fused(records, signals, words)
@@ -41,15 +45,15 @@ def memory_hits(state: RecallState) -> list[Hit]:
     matching = (entry for entry in order if entry[0] in signals.words or entry[0] in signals.similar)
     ranked = list(islice(matching, max(state.wanted.limit, LOOKED)))
     weight = state.memory_weight = weight_of_memories([share for _, share in ranked])
-    listed = [records[doc].id for doc, _ in ranked[: state.wanted.limit]]
-    links = memories.links_of_each(state.tx, state.scope, listed, state.damaged)
+    listed = [doc for doc, _ in ranked[: state.wanted.limit]]
+    links = memories.latest_sources(state.tx, state.scope, listed, _VERSIONS, state.damaged)
     hits = [
         memory_hit(
             records[doc],
             round(weight * share, 4),
             "; ".join(filter(None, [_reason(state, records[doc], signals, words), remarks.get(doc)])),
             context=state.wanted.include_context,
-            said_in=_said_in(state, records[doc], links[records[doc].id]),
+            said_in=_said_in(state, records[doc], links.get(records[doc].id, ())),
             remark=remarks.get(doc, ""),
             parts=state.parts(doc, round(weight * share, 4), fusion, signals),
         )
@@ -69,7 +73,6 @@ def memory_hits(state: RecallState) -> list[Hit]:
 def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collection[int]) -> dict[int, Memory]:
     """Read the memories that may answer: those that the words like best, and the nearest. More are read only as long as
     the filters leave out so many that too few remain."""
-    filters = state.wanted.filters
     admitted: dict[int, Memory] = {}
     known: set[int] = set()
     count = rank.CANDIDATES
@@ -77,13 +80,18 @@ def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collec
         best = rank.best_by_words(totals, count)
         docs = [doc for doc in dict.fromkeys([*best, *nearest]) if doc not in known]
         read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
-        read = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
-        read = read if filters.include_captured else _without_captured(state, read)
-        admitted |= {memory.doc: memory for memory in read}
+        admitted |= _admitted(state, read)
         known.update(docs)
         if count >= len(totals) or sum(doc in totals for doc in admitted) >= rank.CANDIDATES:
             return admitted
         count *= _WIDER
+
+
+def _admitted(state: RecallState, read: Iterable[Memory]) -> dict[int, Memory]:
+    filters = state.wanted.filters
+    admitted = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
+    admitted = admitted if filters.include_captured else _without_captured(state, admitted)
+    return {memory.doc: memory for memory in admitted}
 
 
 def _without_captured(state: RecallState, read: Sequence[Memory]) -> list[Memory]:
@@ -99,6 +107,21 @@ def _without_captured(state: RecallState, read: Sequence[Memory]) -> list[Memory
 
 def _is_said(parent: Parent) -> bool:
     return (parent.kind, parent.role) == ("episode", "source")
+
+
+def _earlier_words(state: RecallState) -> tuple[WordMatches, dict[int, Memory]]:
+    """Match the words of what was believed, or true, at the time that is asked about, which neither full text nor
+    vectors have."""
+    from picomem.recall.earlier_words import EarlierWords
+
+    filters = state.wanted.filters
+    known_at = _ALWAYS if filters.known_at is None else filters.known_at
+    true_at = known_at if filters.valid_at is None else filters.valid_at
+    believed = memories.at(state.tx, state.scope, known_at, true_at, state.damaged)
+    records = _admitted(state, believed)
+    words = state.words("memory", len(records), EarlierWords(list(records.values())))
+    state.legs["memories by vector"] = "off: only what holds now has vectors"
+    return words, {doc: records[doc] for doc in rank.best_by_words(words.totals, rank.CANDIDATES)}
 
 
 def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
@@ -126,7 +149,7 @@ def _may_replace(newer: Memory, older: Memory, now: Micros) -> bool:
 def _was_outdated(state: RecallState, gone: Memory) -> bool:
     if not gone.archived:
         return True
-    closed_by = memories.closers(state.tx, state.scope, gone.id).get(gone.version)
+    closed_by = memories.closer(state.tx, gone)
     change = audit.change(state.tx, state.scope, closed_by) if closed_by else None
     return change is not None and change.decision != _SAYS_THE_SAME
 
@@ -138,15 +161,12 @@ def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMat
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:
     """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode, and those in
     which a statement was made that it has replaced."""
-    # A recall of what was believed at another time may have an earlier version.
-    said = [link for link in links if link.parent.kind != "memory" and link.version <= memory.version]
-    rows: dict[int, Memory] = {}
-    if any(link.version < memory.version for link in said):
-        rows = {row.version: row for row in memories.versions(state.tx, state.scope, memory.id)}
-    before = [row.version for row in rows.values() if row.version < memory.version and row.content != memory.content]
-    first = max(before, default=0) + 1  # the version that brought these words: later ones repeat them
+    earlier = {link.version for link in links if link.version < memory.version}
+    rows = {row.version: row for row in memories.versions_of_numbers(state.tx, state.scope, memory.id, earlier)}
+    before = [row.version for row in rows.values() if row.content != memory.content]
+    first = max(before, default=0) + 1  # from here on these words are repeated
     said_in: SaidIn | None = None
-    for link in sorted(said, key=lambda link: (link.version < first, abs(link.version - first))):
+    for link in sorted(links, key=lambda link: (link.version < first, abs(link.version - first))):
         version = rows.get(link.version)
         if version is not None and version.valid_from < memory.valid_from:
             if link.parent.kind == "episode":

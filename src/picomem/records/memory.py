@@ -58,6 +58,12 @@ class Memory:
         return self.known_to is not None
 
     @property
+    def searchable(self) -> bool:
+        """Whether full text and vectors have it: it is believed, and had not ended when it was learned. `searchable` in
+        SQL says the same."""
+        return self.known_to is None and (self.valid_to is None or self.valid_to > self.known_from)
+
+    @property
     def is_candidate(self) -> bool:
         """Whether it was captured and is not confirmed yet: it weighs less in recall, and is not in the index page."""
         return self.source is Source.CAPTURED

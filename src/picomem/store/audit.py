@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict
@@ -31,6 +32,21 @@ def record(tx: Transaction, scope: Scope, change: Change) -> None:
 def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:
     """The changes of a memory. Damaged rows are left out and put on `damaged`; without it they raise Corrupt."""
     return _read(sql(tx).all("changes_of_memory", user=scope.user, memory_id=memory_id), damaged)
+
+
+class LatestChanges(NamedTuple):
+    """The latest changes of a memory, oldest first, and how many there are before them."""
+
+    changes: list[Change]
+    left_out: int
+
+
+def latest_of_memory(tx: Transaction, scope: Scope, memory_id: str, limit: int) -> LatestChanges:
+    """The latest `limit` changes of a memory. Raises Corrupt for a damaged row."""
+    values = {"user": scope.user, "memory_id": memory_id}
+    changes = _read(sql(tx).all("latest_changes_of_memory", **values, limit=limit), None)
+    (count,) = sql(tx).one("count_changes_of_memory", **values) or (0,)
+    return LatestChanges(changes[::-1], count - len(changes))
 
 
 def latest(

@@ -24,11 +24,12 @@ def rebuild(tx: Transaction, users: Iterable[Scope], source: str) -> None:
 
 
 def _documents(tx: Transaction, users: Iterable[Scope], source: str) -> Iterator[tuple[Scope, Document]]:
-    """Every row of a source as full text indexes it, with its owner."""
+    """Every row of a source as full text indexes it, with its owner: of memories the searchable versions."""
     for scope in users:
         if source == "memory":
             for memory, *_ in memories.stored_versions(tx, scope):
-                yield memory.scope, memories.document(memory)
+                if memory.searchable:
+                    yield memory.scope, memories.document(memory)
         else:
             for episode, *_ in episodes.stored_episodes(tx, scope):
                 yield scope, episodes.document(episode)

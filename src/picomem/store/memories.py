@@ -16,6 +16,7 @@ from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import legible, of_types, readable
 from picomem.store.reading_order import check_rises
+from picomem.store.row_counts import VersionCounts
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
@@ -27,6 +28,14 @@ class VersionLink(NamedTuple):
     version: int
     parent: Parent
     change_id: str
+
+
+class NumberedText(NamedTuple):
+    """What tells which row of a memory is which version to people; see `version_numbers`."""
+
+    version: int
+    change_id: str
+    content: str
 
 
 class FromEpisodes(NamedTuple):
@@ -129,13 +138,15 @@ class ListedPage(NamedTuple):
 
 
 _BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
+_FOREVER = 2**63 - 1  # the end of what has none
 _MOST = 2**31  # rows that are counted
 _NAMED_IDS = 2  # of those that begin with what was written; one more is read, to see whether there are more
 _USER, _DOC = (row_hash.COLUMNS["memories"].index(name) for name in ("user_id", "doc"))
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
-    """Store a version, its full-text entry and its lineage; returned with its number in the index."""
+    """Store a version, its full-text entry and its lineage; returned with its number in the index. Full text has only
+    what is believed."""
     scope = memory.scope
     doc = sql(tx).next_docs(scope)
     sql(tx).run(
@@ -169,8 +180,9 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         path=memory.path or None,
     )
     added = replace(memory, doc=doc)
-    search.of(tx).add(scope, "memory", [document(added)])
-    _count(tx, scope, 1, memory.known_to is None)
+    if memory.searchable:
+        search.of(tx).add(scope, "memory", [document(added)])
+    _count(tx, memory, 1)
     add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
     return added
 
@@ -200,12 +212,15 @@ def document(memory: Memory) -> Document:
 
 
 def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
-    """End our belief in a version, by a change. Nothing else of it changes."""
+    """End our belief in a version, by a change. It leaves full text and the vectors, so that what was revised often
+    costs a search no more than what was said once. Nothing else of it changes."""
     end = max(at, memory.known_from)  # a clock that was set back gives no negative span
     if sql(tx).run(
         "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
     ):
-        row_counts.add_memories(tx, memory.scope, 0, -1)
+        row_counts.add_memories(tx, memory.scope, VersionCounts(0, -1, -int(memory.searchable)))
+        if memory.searchable:
+            _unindex(tx, memory)
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
@@ -260,9 +275,24 @@ def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     return _read(_versions(tx, scope, memory_id))
 
 
+def numbered_texts(tx: Transaction, scope: Scope, memory_id: str) -> list[NumberedText]:
+    """Every version of a memory in order, as far as its number for people depends on it; damaged ones too."""
+    rows = sql(tx).all("numbered_texts", user=scope.user, id=memory_id)
+    return list(map(NumberedText._make, rows))
+
+
 def believed_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     """The versions of a memory that no change has closed, in order."""
     return _read(sql(tx).all("believed_versions", user=scope.user, id=memory_id))
+
+
+def believed_since(
+    tx: Transaction, scope: Scope, memory_id: str, since: Micros = _FOREVER - 1, until: Micros | None = None
+) -> list[Memory]:
+    """The believed versions of a memory that hold at some time of [since, until), in order; those without an end, if no
+    time is given. A memory that was revised often has a believed version of each past time."""
+    end = _FOREVER if until is None else until
+    return _read(sql(tx).all("believed_since", user=scope.user, id=memory_id, since=since, until=end))
 
 
 def last_version(tx: Transaction, scope: Scope, memory_id: str) -> int:
@@ -294,6 +324,22 @@ def whole_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory
 def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     """Every version of a memory, the damaged ones as far as they can be read."""
     return [unchecked(row) for row in _versions(tx, scope, memory_id)]
+
+
+def versions_after(tx: Transaction, scope: Scope, memory_id: str, after: int) -> list[Memory]:
+    """The versions of a memory behind the number `after`, in order."""
+    return _read(sql(tx).all("versions_after", user=scope.user, id=memory_id, after=after))
+
+
+def versions_of_numbers(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]) -> list[Memory]:
+    """The versions of a memory that have these numbers, in order."""
+    asked = json.dumps(sorted(numbers))
+    return _read(sql(tx).all("numbered_versions", user=scope.user, id=memory_id, numbers=asked)) if numbers else []
+
+
+def lasting_of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
+    """The believed versions without an end under a key, of whatever owner below this user."""
+    return _read(sql(tx).all("lasting_of_key", user=scope.user, key=key))
 
 
 def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
@@ -475,7 +521,7 @@ def believed(
     tx: Transaction, scope: Scope, now: Micros, ids: Collection[str], damaged: list[str] | None = None
 ) -> dict[str, Memory]:
     """Return those of the memories that are current, by id; damaged rows are left out and put on `damaged`."""
-    rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
+    rows = sql(tx).all("believed_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
     read = _whole(rows, scope, [] if damaged is None else damaged)
     return {memory.id: memory for memory in read if memory.current(now) and visible(memory.scope, scope)}
 
@@ -593,12 +639,6 @@ def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
     return sum(int(row[0]) for row in rows if row)
 
 
-def count_docs(tx: Transaction, scope: Scope) -> int:
-    """Return how many versions the user has in the search index."""
-    row = sql(tx).one("count_memory_docs", user=scope.user)
-    return int(row[0]) if row else 0
-
-
 def count_missing(tx: Transaction, scope: Scope) -> int:
     """The difference between the versions in the table and the stored count; see `HeldVersions`."""
     return count(tx, scope).missing
@@ -681,6 +721,12 @@ def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
     return dict(sql(tx).all("closing_changes", user=scope.user, id=memory_id))
 
 
+def closer(tx: Transaction, version: Memory) -> str:
+    """The change that closed a version; empty where none did."""
+    row = sql(tx).one("closing_change", user=version.scope.user, id=version.id, version=version.version)
+    return str(row[0]) if row and row[0] else ""
+
+
 def rekey(tx: Transaction, old: Memory, key: str) -> None:
     """Let a version stand under another key, in its row and in full text."""
     _move(tx, old, old.scope.project, key)
@@ -705,10 +751,12 @@ def free_key(tx: Transaction, memory: Memory, owner: Scope, key: str) -> str:
 
 
 def reindex(tx: Transaction, old: Memory, new: Memory) -> None:
-    """Replace the words of a version in full text; `old` must say what it said when it was indexed."""
-    index = search.of(tx)
-    index.remove(old.scope, "memory", [document(old)])
-    index.add(new.scope, "memory", [document(new)])
+    """Replace the words of a version in full text, which has it if it is believed; `old` must say what it said when it
+    was indexed."""
+    if old.searchable:
+        index = search.of(tx)
+        index.remove(old.scope, "memory", [document(old)])
+        index.add(new.scope, "memory", [document(new)])
 
 
 def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
@@ -732,11 +780,16 @@ def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
 def purge_version(tx: Transaction, memory: Memory) -> None:
     """Delete a version for good, with all that is derived from it."""
     scope = memory.scope
-    search.of(tx).remove(scope, "memory", [document(memory)])
-    vector_rows.remove(tx, scope, "memory", memory.doc)
+    if memory.searchable:
+        _unindex(tx, memory)
     if sql(tx).run("purge_version", user=scope.user, id=memory.id, version=memory.version):
-        _count(tx, scope, -1, memory.known_to is None)
+        _count(tx, memory, -1)
     purge_lineage(tx, scope, "memory", memory.id, memory.version)
+
+
+def _unindex(tx: Transaction, memory: Memory) -> None:
+    search.of(tx).remove(memory.scope, "memory", [document(memory)])
+    vector_rows.remove(tx, memory.scope, "memory", memory.doc)
 
 
 def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
@@ -755,11 +808,13 @@ def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
     sql(tx).run("purge_lineage", user=scope.user)
 
 
-def links_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[VersionLink]:
-    """The lineage of every version of a memory. Damaged rows are left out, and the memory's id is put on `damaged` for
-    each; without such a list they raise Corrupt."""
+def links_of(
+    tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None, after: int = 0
+) -> list[VersionLink]:
+    """The lineage of every version of a memory behind the number `after`. Damaged rows are left out, and the memory's
+    id is put on `damaged` for each; without such a list they raise Corrupt."""
     left_out: list[str] = []
-    links = links_of_each(tx, scope, [memory_id], left_out)[memory_id]
+    links = links_of_each(tx, scope, [memory_id], left_out, after).get(memory_id, [])
     if left_out and damaged is None:
         raise Corrupt(
             f"What memory {memory_id} was made from does not match its own hash: the file was damaged or edited by "
@@ -772,15 +827,26 @@ def links_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] |
 
 
 def links_of_each(
-    tx: Transaction, scope: Scope, memory_ids: Sequence[str], damaged: list[str]
+    tx: Transaction, scope: Scope, memory_ids: Sequence[str], damaged: list[str], after: int = 0
 ) -> dict[str, list[VersionLink]]:
-    """Do what `links_of` does, for several memories at once, by their ids."""
-    links: dict[str, list[VersionLink]] = {memory_id: [] for memory_id in memory_ids}
-    rows = sql(tx).all("parents_of_memories", user=scope.user, ids=json.dumps(list(links))) if links else []
+    """Do what `links_of` does, for several memories at once, by their ids; those without lineage are left out."""
+    values = {"user": scope.user, "ids": json.dumps(list(memory_ids)), "after": after}
+    return _links(sql(tx).all("parents_of_memories", **values), damaged) if memory_ids else {}
+
+
+def latest_sources(
+    tx: Transaction, scope: Scope, docs: Collection[int], before: int, damaged: list[str]
+) -> dict[str, list[VersionLink]]:
+    """Return by memory what the versions with these documents, and `before` versions up to each, were made from, but
+    for earlier versions. Damaged rows are left out and put on `damaged`."""
+    asked = json.dumps(list(docs))
+    return _links(sql(tx).all("latest_sources", user=scope.user, docs=asked, before=before), damaged) if docs else {}
+
+
+def _links(rows: Iterable[Row], damaged: list[str]) -> dict[str, list[VersionLink]]:
+    links: dict[str, list[VersionLink]] = {}
     for row in rows:
         values = row_hash.by_name("lineage", row)
-        if values["child_id"] not in links:
-            continue
         if row_hash.is_whole("lineage", row):
             parent = Parent(
                 kind=values["parent_kind"],
@@ -788,7 +854,9 @@ def links_of_each(
                 role=values["role"],
                 version=values["parent_version"],
             )
-            links[values["child_id"]].append(VersionLink(values["child_version"], parent, values["change_id"]))
+            links.setdefault(values["child_id"], []).append(
+                VersionLink(values["child_version"], parent, values["change_id"])
+            )
         else:
             damaged.append(values["child_id"])
     return links
@@ -802,11 +870,8 @@ def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]
         values = row_hash.by_name("lineage", link)
         if values["child_kind"] == "memory" and row_hash.is_whole("lineage", link):
             parents.setdefault(values["child_id"], []).append(values["parent_id"])
-    rows = sql(tx).all("memories_by_id", user=scope.user, ids=json.dumps(list(parents))) if parents else []
-    last: dict[str, Memory] = {}
-    for version in sorted(_whole(rows, scope, []), key=lambda version: version.version):
-        last[version.id] = version
-    return [FromEpisodes(memory, parents[memory.id]) for memory in last.values()]
+    rows = sql(tx).all("newest_versions", user=scope.user, ids=json.dumps(list(parents))) if parents else []
+    return [FromEpisodes(memory, parents[memory.id]) for memory in _whole(rows, scope, [])]
 
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
@@ -926,6 +991,7 @@ def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] |
     return [memory for memory in whole if visible(memory.scope, scope)]
 
 
-def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:
-    """Count a version that came or went, so that one which is lost is missed."""
-    row_counts.add_memories(tx, scope, versions, versions if believed else 0)
+def _count(tx: Transaction, version: Memory, count: int) -> None:
+    """Count a version that came, 1, or went, -1, so that one which is lost is missed."""
+    counts = VersionCounts(count, count * (version.known_to is None), count * version.searchable)
+    row_counts.add_memories(tx, version.scope, counts)

@@ -40,8 +40,9 @@ class Comparison(NamedTuple):
     damaged: int
 
 
-def _memory_document(row: Row) -> Document:
-    return memories.document(memories.unchecked(row))
+def _memory_document(row: Row) -> Document | None:
+    memory = memories.unchecked(row)
+    return memories.document(memory) if memory.searchable else None
 
 
 def _episode_document(row: Row) -> Document:
@@ -53,11 +54,11 @@ def _note_document(row: Row) -> Document:
     return note_rows.document(section.doc, section.path, section.section)
 
 
-INDEXED: dict[str, tuple[str, Callable[[Row], Document]]] = {
+INDEXED: dict[str, tuple[str, Callable[[Row], Document | None]]] = {
     "memories": ("memory", _memory_document),
     "episodes": ("episode", _episode_document),
     "note_sections": ("note", _note_document),
-}  # by table: the source in full text, and the document that a row makes
+}  # by table: the source in full text, and the document that a row makes, if any
 
 
 def tables() -> tuple[UserTable, ...]:
@@ -98,7 +99,7 @@ def copy(
             table_rows(target).put_rows(table.insert(), [dict(zip(table.columns, row, strict=True)) for row in rows])
             if table.name in INDEXED:
                 indexed_as, document_of = INDEXED[table.name]
-                search.of(target).add(scope, indexed_as, map(document_of, rows))
+                search.of(target).add(scope, indexed_as, filter(None, map(document_of, rows)))
             tell(len(page))
     highest = max(doc_numbers.highest_taken(source, scope), doc_numbers.whole_last(source, scope) or 0)
     if highest:

@@ -11,13 +11,11 @@ others.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.records.scope import Scope
-from picomem.store.search import K1, SATURATION, B, Document, Posting
-from picomem.text.terms import terms
+from picomem.store.search import Document, Posting, analyse, saturate
 
 if TYPE_CHECKING:
     from picomem.store.postgres_transaction import PostgresTransaction
@@ -42,7 +40,7 @@ class PostgresSearch:
         sizes: list[int] = []
         count = total = 0
         for document in documents:
-            postings, size = _analysed(source, document)
+            postings, size = analyse(document, has_name=source in _WITH_NAMES)
             words += postings
             frequencies += postings.values()
             numbers += [document.doc] * len(postings)
@@ -63,7 +61,7 @@ class PostgresSearch:
     def remove(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
         count = total = 0
         for document in documents:
-            postings, size = _analysed(source, document)
+            postings, size = analyse(document, has_name=source in _WITH_NAMES)
             if postings:
                 self._tx.run(
                     "remove_postings",
@@ -83,7 +81,7 @@ class PostgresSearch:
         (_, documents, total, _), *rows = self._tx.all(
             "postings_between", user=scope.user, source=_NUMBERS[source], **bounds
         )
-        scores = _scores([row[1:] for row in rows], weight, _mean_size(documents, total))
+        scores = saturate([row[1:] for row in rows], weight, _mean_size(documents, total))
         return Posting(term, len(scores), scores)
 
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
@@ -97,7 +95,7 @@ class PostgresSearch:
         for term, *posting in rows:
             of_term.setdefault(term, []).append(tuple(posting))
         mean = _mean_size(documents, total)
-        return [_scores(of_term.get(term, []), weight, mean) for term, weight in weights]
+        return [saturate(of_term.get(term, []), weight, mean) for term, weight in weights]
 
     def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
         until = head + (_HIGHEST if head.isalpha() else "\x01")
@@ -130,7 +128,7 @@ class PostgresSearch:
         expected = 0
         totals: dict[str, tuple[int, int]] = {}
         for scope, document in documents:
-            postings, size = _analysed(source, document)
+            postings, size = analyse(document, has_name=source in _WITH_NAMES)
             count, total = totals.get(scope.user, (0, 0))
             totals[scope.user] = (count + 1, total + size)
             expected += sum(hash((scope.user, term, document.doc, times, size)) for term, times in postings.items())
@@ -151,25 +149,5 @@ class PostgresSearch:
             )
 
 
-def _scores(postings: Iterable[tuple[int, int, int]], weight: float, mean: float) -> dict[int, float]:
-    """The score of each document, of which a posting tells how often it holds the term and how many terms it has."""
-    return {
-        doc: weight * (frequency * SATURATION / (frequency + K1 * (1 - B + B * size / mean)))
-        for doc, frequency, size in postings
-    }
-
-
 def _mean_size(documents: int, total: int) -> float:
     return max(1.0, total / documents) if documents > 0 else 1.0
-
-
-def _analysed(source: str, document: Document) -> tuple[Counter[str], int]:
-    """Return how often each term of a document counts, and how many terms it has."""
-    body = terms(document.body)
-    postings, size = Counter(body), len(body)
-    if source in _WITH_NAMES:
-        name = terms(document.name)
-        size += len(name)
-        for term in name:
-            postings[term] += 2
-    return postings, size

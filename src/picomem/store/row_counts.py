@@ -11,10 +11,11 @@ from picomem.store.sql_access import sql
 
 
 class VersionCounts(NamedTuple):
-    """Versions of memories, and those of them that are believed."""
+    """Versions of memories, those of them that are believed, and those that full text and vectors have."""
 
     versions: int
     believed: int
+    searchable: int
 
 
 class ComparedCounts(NamedTuple):
@@ -48,23 +49,23 @@ def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
 
 def memories(tx: Transaction, scope: Scope) -> ComparedCounts:
     """Return how many versions there are, for which the whole index is read, and how many were counted."""
-    there, believed, *counted = sql(tx).one("memory_counts", user=scope.user) or (0, 0, 0, 0)
-    return ComparedCounts(VersionCounts(there, believed), VersionCounts._make(counted))
+    counts = sql(tx).one("memory_counts", user=scope.user) or (0,) * 6
+    return ComparedCounts(VersionCounts._make(counts[:3]), VersionCounts._make(counts[3:]))
 
 
 def memories_written(tx: Transaction, scope: Scope) -> VersionCounts:
     """Return how many versions were counted as they were written; quick, whatever their number."""
-    return VersionCounts._make(sql(tx).one("written_memory_counts", user=scope.user) or (0, 0))
+    return VersionCounts._make(sql(tx).one("written_memory_counts", user=scope.user) or (0, 0, 0))
 
 
-def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:
+def add_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:
     """Count versions that came, or, below 0, that went."""
-    sql(tx).run("add_memories_to_holdings", user=scope.user, memories=versions, believed=believed)
+    sql(tx).run("add_memories_to_holdings", user=scope.user, **counts._asdict())
 
 
 def set_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:
     """Store other numbers of versions, for a repair."""
-    sql(tx).run("recount_memories", user=scope.user, memories=counts.versions, believed=counts.believed)
+    sql(tx).run("recount_memories", user=scope.user, **counts._asdict())
 
 
 def by_name(rows: Iterable[Row]) -> dict[str, int]:

@@ -11,6 +11,7 @@ Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Be
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
 
@@ -18,6 +19,7 @@ from picomem.light_dataclass import dataclass
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
+from picomem.text.terms import terms
 
 K1, B = 1.2, 0.75  # of BM25; SQLite has them fixed (ext/fts5/fts5_aux.c)
 ALWAYS = (-(1 << 62), 1 << 62)  # every time, UTC microseconds
@@ -95,6 +97,33 @@ class Search(Protocol):
     def clear(self, source: str) -> None:
         """Remove every document of every user, without their texts: before a rebuild."""
         ...
+
+
+class AnalysedText(NamedTuple):
+    """How often each term of a document counts, and how many terms it has."""
+
+    frequencies: Counter[str]
+    size: int
+
+
+def analyse(document: Document, *, has_name: bool) -> AnalysedText:
+    """Take a document apart into its terms."""
+    body = terms(document.body)
+    frequencies, size = Counter(body), len(body)
+    if has_name:
+        name = terms(document.name)
+        size += len(name)
+        for term in name:
+            frequencies[term] += 2
+    return AnalysedText(frequencies, size)
+
+
+def saturate(postings: Iterable[tuple[int, int, int]], weight: float, mean: float) -> dict[int, float]:
+    """The score of each document, of which a posting tells how often it holds the term and how many terms it has."""
+    return {
+        doc: weight * (frequency * SATURATION / (frequency + K1 * (1 - B + B * size / mean)))
+        for doc, frequency, size in postings
+    }
 
 
 class _Searched(Protocol):

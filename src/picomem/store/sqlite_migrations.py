@@ -104,6 +104,7 @@ STEPS = (
     Step(("0021",), added=(Added("transcripts", ("policy_by",)),)),
     Step(("0022",), added=(Added("episodes", ("outcomes",)), Added("transcripts", ("repository",)))),
     Step(("0023",)),
+    Step(("0024",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

@@ -17,7 +17,8 @@ characters made from the user id: the postings of one user lie together, a query
 cost does not rise with the number of users. (A column that holds the owner, the other way, still reads every user's
 postings of a word to weigh it.)
 
-`VERSION` rises whenever the same text would give other terms: the index is then rebuilt from the rows.
+`VERSION` rises whenever the same text would give other terms, or other rows are indexed: the index is then rebuilt from
+the rows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from functools import lru_cache
 
 from picomem.blake2b import blake2b
 
-VERSION = "2"
+VERSION = "3"
 
 # Function words of English, and what is left of "don't" before its apostrophe. None of them names a thing; "will",
 # "may" and "can" are left in, as they are names too.

@@ -139,13 +139,14 @@ def reasons(result: WhyResult) -> Presentation:
     for source in result.sources:
         if source.kind in ("episode", "message"):
             blocks.append(PresentedEntry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
+    more = (f"There are {plural(result.left_out, 'earlier change')}: -n.",) if result.left_out else ()
     blocks += [Text(line) for line in (result.explanation, result.transcript) if line]
     if result.handed_out:
         latest = result.handed_out[:_MOST_HANDOUTS]
         said = [Text(f"{day(given.at)}  session {given.session}") for given in latest]
         times = plural(len(result.handed_out), "session")
         blocks.append(PresentedEntry(f"put beside a prompt in {times}", tuple(said)))
-    return Presentation(blocks=tuple(blocks))
+    return Presentation(blocks=tuple(blocks), next_steps=more)
 
 
 def versions(result: HistoryResult) -> Presentation:
@@ -174,7 +175,8 @@ def versions(result: HistoryResult) -> Presentation:
                 number,
             )
         )
-    return Presentation(blocks=tuple(blocks))
+    more = (f"There are {plural(result.left_out, 'earlier version')}: -n.",) if result.left_out else ()
+    return Presentation(blocks=tuple(blocks), next_steps=more)
 
 
 def _actions(hit: HitView) -> list[Text]:

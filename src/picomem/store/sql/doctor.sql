@@ -36,12 +36,12 @@ SELECT max(doc) FROM note_sections WHERE user_id = :user
 -- name: count_memory_orphans
 SELECT count(*) FROM vectors
 WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'memory')
-  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc AND {searchable})
 
 -- name: delete_memory_orphans
 DELETE FROM vectors
 WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'memory')
-  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc AND {searchable})
 
 -- name: count_episode_orphans
 SELECT count(*) FROM vectors

@@ -1,6 +1,6 @@
 -- name: memory_without_vector
 SELECT m.doc, m.content FROM memories AS m
-WHERE m.user_id = :user AND m.doc > :after AND NOT EXISTS (
+WHERE m.user_id = :user AND m.doc > :after AND {searchable} AND NOT EXISTS (
     SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
     WHERE s.user_id = :user AND s.source = 'memory' AND s.model = :model AND v.doc = m.doc)
 ORDER BY m.doc LIMIT :limit
@@ -14,7 +14,7 @@ ORDER BY e.doc LIMIT :limit
 
 -- name: count_memory_without_vector
 SELECT count(*) FROM memories AS m
-WHERE m.user_id = :user AND NOT EXISTS (
+WHERE m.user_id = :user AND {searchable} AND NOT EXISTS (
     SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
     WHERE s.user_id = :user AND s.source = 'memory' AND s.model = :model AND v.doc = m.doc)
 
@@ -25,7 +25,7 @@ WHERE e.user_id = :user AND NOT EXISTS (
     WHERE s.user_id = :user AND s.source = 'episode' AND s.model = :model AND v.doc = e.doc)
 
 -- name: memory_text
-SELECT content FROM memories WHERE user_id = :user AND doc = :doc
+SELECT content FROM memories WHERE user_id = :user AND doc = :doc AND {searchable}
 
 -- name: episode_text
 SELECT coalesce(nullif(preview, ''), nullif(actions, ''), outcomes) FROM episodes WHERE user_id = :user AND doc = :doc

@@ -234,23 +234,28 @@ ORDER BY e.first_turn DESC, e.part DESC LIMIT :limit
 SELECT episodes FROM holdings WHERE user_id = :user
 
 -- name: add_memories_to_holdings
-INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)
+INSERT INTO holdings (user_id, episodes, memories, believed, searchable)
+VALUES (:user, 0, :versions, :believed, :searchable)
 ON CONFLICT (user_id) DO UPDATE SET memories = coalesce(holdings.memories, 0) + excluded.memories,
-    believed = coalesce(holdings.believed, 0) + excluded.believed
+    believed = coalesce(holdings.believed, 0) + excluded.believed,
+    searchable = coalesce(holdings.searchable, 0) + excluded.searchable
 
 -- name: memory_counts
 -- Those in the table, then those that were counted as they were written.
-SELECT count(*), count(*) FILTER (WHERE known_to IS NULL),
+SELECT count(*), count(*) FILTER (WHERE known_to IS NULL), count(*) FILTER (WHERE {searchable}),
     coalesce((SELECT h.memories FROM holdings AS h WHERE h.user_id = :user), 0),
-    coalesce((SELECT h.believed FROM holdings AS h WHERE h.user_id = :user), 0)
+    coalesce((SELECT h.believed FROM holdings AS h WHERE h.user_id = :user), 0),
+    coalesce((SELECT h.searchable FROM holdings AS h WHERE h.user_id = :user), 0)
 FROM memories AS m WHERE m.user_id = :user
 
 -- name: written_memory_counts
-SELECT coalesce(memories, 0), coalesce(believed, 0) FROM holdings WHERE user_id = :user
+SELECT coalesce(memories, 0), coalesce(believed, 0), coalesce(searchable, 0) FROM holdings WHERE user_id = :user
 
 -- name: recount_memories
-INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)
-ON CONFLICT (user_id) DO UPDATE SET memories = excluded.memories, believed = excluded.believed
+INSERT INTO holdings (user_id, episodes, memories, believed, searchable)
+VALUES (:user, 0, :versions, :believed, :searchable)
+ON CONFLICT (user_id) DO UPDATE SET memories = excluded.memories, believed = excluded.believed,
+    searchable = excluded.searchable
 
 -- name: add_to_holdings
 INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)

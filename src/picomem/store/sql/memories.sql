@@ -20,6 +20,10 @@ SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND key = :key
   AND known_to IS NULL AND valid_to IS NULL
 
+-- name: lasting_of_key
+SELECT {memory_columns} FROM memories WHERE user_id = :user AND key = :key AND known_to IS NULL AND valid_to IS NULL
+ORDER BY id, version
+
 -- name: memories_of_key
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND key = :key
@@ -52,6 +56,26 @@ SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND id = :id AND known_to IS NULL
 ORDER BY version
 
+-- name: numbered_texts
+SELECT version, change_id, content FROM memories WHERE user_id = :user AND id = :id ORDER BY version
+
+-- name: versions_after
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND id = :id AND version > :after
+ORDER BY version
+
+-- name: numbered_versions
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND id = :id AND version IN (SELECT value FROM json_each(:numbers))
+ORDER BY version
+
+-- name: believed_since
+-- As the index memories_believed has the end of what has none.
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND id = :id AND known_to IS NULL AND coalesce(valid_to, 9223372036854775807) > :since
+  AND valid_from < :until
+ORDER BY version
+
 -- name: last_version
 SELECT max(version) FROM memories WHERE user_id = :user AND id = :id
 
@@ -73,6 +97,10 @@ WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND known_to IS NULL AND {true_now}
 ORDER BY id, version
+
+-- part: searchable
+-- What full text and vectors have: what is believed and had not ended when it was learned.
+known_to IS NULL AND (valid_to IS NULL OR valid_to > known_from)
 
 -- part: true_now
 -- What began, or had ended, by the moment at which it was learned has done so, even if the clock was set back since.
@@ -185,8 +213,14 @@ WHERE version > 0 AND id = wanted_id AND {believed_now}
 -- name: contradicted_memories
 SELECT {doubtful_columns} FROM {memories_of_ids}
 
--- name: memories_by_id
-SELECT {memory_columns} FROM memories WHERE user_id = :user AND id IN (SELECT value FROM json_each(:ids))
+-- name: believed_by_id
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND known_to IS NULL AND id IN (SELECT value FROM json_each(:ids))
+
+-- name: newest_versions
+SELECT {memory_columns} FROM memories WHERE user_id = :user AND (id, version) IN (
+    SELECT v.id, max(v.version) FROM memories AS v
+    WHERE v.user_id = :user AND v.id IN (SELECT value FROM json_each(:ids)) GROUP BY v.id)
 
 -- name: undecided_memories
 SELECT id, known_from, source, change_id FROM memories
@@ -316,6 +350,12 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND idempotency_key =
 -- name: changes_of_memory
 SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id
 
+-- name: latest_changes_of_memory
+SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id DESC LIMIT :limit
+
+-- name: count_changes_of_memory
+SELECT count(*) FROM changes WHERE user_id = :user AND memory_id = :memory_id
+
 -- name: latest_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id < :before
   AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb)
@@ -349,6 +389,16 @@ ON CONFLICT DO NOTHING
 -- name: parents_of_memories
 SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND child_kind = 'memory' AND child_id IN (SELECT value FROM json_each(:ids))
+  AND child_version > :after
+ORDER BY child_id, child_version, parent_kind, parent_id
+
+-- name: latest_sources
+-- What the versions with these documents, and so many versions before each, were made from, but for earlier versions.
+SELECT {lineage_columns} FROM (
+    SELECT id AS asked_id, version AS asked_version FROM memories AS asked
+    WHERE asked.user_id = :user AND doc IN (SELECT value FROM json_each(:docs))) AS asked_versions CROSS JOIN lineage
+WHERE lineage.user_id = :user AND child_kind = 'memory' AND child_id = asked_id
+  AND child_version > asked_version - :before AND child_version <= asked_version AND parent_kind <> 'memory'
 ORDER BY child_id, child_version, parent_kind, parent_id
 
 -- Children of every kind: with a condition on the kind SQLite reads all memories of the user instead of the index of parents.

@@ -1,8 +1,5 @@
 -- Look-ups of search that are plain statements on every database.
 
--- name: count_memory_docs
-SELECT count(*) FROM memories WHERE user_id = :user
-
 -- name: episodes_around
 -- From each episode back to the beginning of the one before it, and on to the turn after it: a few seeks for each
 -- episode, and no scan. CROSS JOIN fixes the order. The bounds are columns of their own, because under row-level security

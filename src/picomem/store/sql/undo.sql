@@ -11,5 +11,8 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND run = :run ORDER 
 -- Unordered: to have them in order of their ids, SQLite reads all changes of the user by that order.
 SELECT {change_columns} FROM changes WHERE user_id = :user AND undoes <> ''
 
+-- name: closing_change
+SELECT closed_by FROM memories WHERE user_id = :user AND id = :id AND version = :version
+
 -- name: closing_changes
 SELECT version, closed_by FROM memories WHERE user_id = :user AND id = :id AND closed_by IS NOT NULL

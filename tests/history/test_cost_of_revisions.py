@@ -1,0 +1,65 @@
+"""What a memory costs that was revised hundreds of times, as an agent's state under one key: functions and rows are
+counted, not time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.cost import python_calls
+
+from picomem.engine.engine import Engine
+
+FEW, MANY = 20, 500
+QUESTION = "At which step of the harbour survey are we?"
+
+
+def _revised(open_engine, path: Path, count: int) -> Engine:
+    engine = open_engine(path)
+    engine.remember("The lanterns of the harbour are kept in the loft", key="lanterns")
+    for step in range(count):
+        engine.remember(f"The harbour survey is at step {step}", key="state")
+    return engine
+
+
+@pytest.fixture
+def engines(open_engine, tmp_path) -> tuple[Engine, Engine]:
+    few, many = (_revised(open_engine, tmp_path / f"{count}.db", count) for count in (FEW, MANY))
+    return few, many
+
+
+def test_a_memory_that_was_revised_often_costs_no_more_than_one_that_was_revised_seldom(engines):
+    few, many = engines
+    verbs: dict[str, Callable[[Engine], object]] = {
+        "recall": lambda engine: engine.recall(QUESTION),
+        "remember": lambda engine: engine.remember("The harbour survey is at its last step", key="state"),
+        "remember elsewhere": lambda engine: engine.remember("The harbour pilot is called Solveig", key="pilot"),
+        "why": lambda engine: engine.why("state", limit=FEW),
+    }
+    most = {"why": 1.5}  # it numbers the versions, of which it reads three columns each
+    for name, verb in verbs.items():
+        seldom, often = (python_calls(partial(verb, engine)) for engine in (few, many))
+        assert often <= most.get(name, 1.1) * seldom, (name, seldom, often)
+
+
+def test_what_was_believed_before_is_found_as_of_then_and_not_now(open_engine, db):
+    engine = open_engine(db)
+    engine.remember("The harbour survey is led by Ingrid", key="survey")
+    then = engine.now()
+    engine.remember("The harbour survey is led by Torvald", key="survey")
+    assert "Ingrid" not in " ".join(hit.text for hit in engine.recall("Ingrid").hits)
+    (hit,) = (answer := engine.recall("who is Ingrid", as_of=then)).hits
+    assert hit.text.endswith("led by Ingrid")
+    assert answer.legs["memories by vector"].startswith("off")
+    engine.undo()
+    assert engine.recall("Ingrid").hits[0].text.endswith("led by Ingrid")
+    assert engine.doctor().findings == []
+
+
+def test_why_and_history_of_a_memory_that_was_revised_often_show_the_latest(open_engine, db):
+    engine = _revised(open_engine, db, FEW)
+    explained = engine.why("state", limit=5)
+    assert (len(explained.changes), explained.left_out) == (5, FEW - 5)
+    assert explained.numbers[explained.changes[-1].after] == FEW
