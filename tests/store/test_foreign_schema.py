@@ -48,6 +48,7 @@ def test_a_trigger_or_a_view_is_named_and_never_runs_and_a_repair_removes_it(nam
 
     with picomem.open(store, embedder="none") as memory:
         assert f"the {named} does not belong to the store" in caplog.text
+        assert f"run `picomem doctor --repair --db {store}`" in caplog.text
         memory.remember("Lunch is at noon on Fridays", kind="fact")
         assert {stored.content for stored in memory.memories()} == {TEXT, "Lunch is at noon on Fridays"}
         problems = [finding.problem for finding in memory.doctor().findings]
@@ -68,12 +69,15 @@ def test_what_would_run_at_a_write_is_named_and_nothing_is_written(named, store,
         assert memory.doctor(repair=True).healthy is (named != "table memories")
 
 
-def test_a_table_of_somebody_else_is_named_and_left(store):
+def test_a_table_of_somebody_else_is_named_and_left(store, caplog):
     _run(store, "CREATE TABLE theirs (x)")
     with picomem.open(store, embedder="none") as memory:
         memory.remember("Lunch is at noon on Fridays", kind="fact")
         (finding,) = memory.doctor(repair=True).findings
 
+    assert caplog.text.endswith(
+        "the table theirs does not belong to the store; picomem neither reads nor removes it.\n"
+    )
     assert (finding.problem, finding.repaired) == ("the table theirs does not belong to the store", False)
 
 

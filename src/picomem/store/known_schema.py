@@ -71,6 +71,13 @@ class SchemaDifference:
             if part[:2] not in there and not any(part.name.startswith(f"{other.name}_") for other in self.missing)
         ]
 
+    def can_be_mended(self) -> bool:
+        """Whether `mend` takes something out or makes something: it leaves the tables that somebody else made or
+        changed."""
+        changed = {part.name for part in self.foreign if part.kind == "table"}
+        made = [part for part in self.missing if part.kind == "index" or part.name in _FULL_TEXT_TABLES - changed]
+        return bool(made) or any(part.kind != "table" for part in self.foreign)
+
     def would_run(self) -> list[str]:
         """The foreign parts that SQLite runs when a table of ours is written: an index, or a definition that was
         changed."""

@@ -37,7 +37,7 @@ from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
 from picomem.store.file_checks import last_check
-from picomem.store.known_schema import difference
+from picomem.store.known_schema import SchemaDifference, difference
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
@@ -202,8 +202,15 @@ class SqliteConnector:
             import logging
 
             logging.getLogger("picomem").warning(
-                "In %s, %s; run `picomem doctor --repair`.", self.path, "; ".join(problems[:_MOST_NAMED])
+                "In %s, %s; %s.", self.path, "; ".join(problems[:_MOST_NAMED]), self._schema_remedy(differing)
             )
+
+    def _schema_remedy(self, differing: SchemaDifference) -> str:
+        if differing.can_be_mended():
+            from shlex import quote
+
+            return f"run `picomem doctor --repair --db {quote(str(self.path))}`"
+        return "put a copy in its place" if self._foreign else "picomem neither reads nor removes it"
 
     def _damaged_log_sentence(self) -> str:
         return (
