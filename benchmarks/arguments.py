@@ -23,6 +23,7 @@ def make_parser() -> Parser:
     _add_ablation(benchmarks, late)
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
+    _add_revisions(benchmarks, late)
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
@@ -106,6 +107,17 @@ def _add_gate(benchmarks: Any, late: Parser) -> None:
         epilog="Example:\n  python -m benchmarks gate --json",
         parents=[late],
     )
+
+
+def _add_revisions(benchmarks: Any, late: Parser) -> None:
+    revisions = benchmarks.add_parser(
+        "revisions",
+        help="of a memory that was revised often, beside one that was revised seldom",
+        epilog="Example:\n  python -m benchmarks revisions --revisions 2000",
+        parents=[late],
+    )
+    revisions.add_argument("--revisions", type=int, default=10_000, metavar="N", help="of one key (default 10000)")
+    revisions.add_argument("--embedder", default="static", help="static or none (default static)")
 
 
 def _add_redaction(benchmarks: Any, late: Parser) -> None:

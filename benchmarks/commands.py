@@ -157,6 +157,15 @@ def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, scale.render(report)
 
 
+def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import revision_speed
+
+    if chosen.revisions < 1:
+        raise InvalidInput(f"--revisions is {chosen.revisions}; it must be at least 1.")
+    report = revision_speed.measure(chosen.revisions, chosen.embedder, show_progress)
+    return report, revision_speed.render(report)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -169,4 +178,5 @@ _MEASURING = {
     "hooks": _hooks,
     "page": _page,
     "scale": _scale,
+    "revisions": _revisions,
 }

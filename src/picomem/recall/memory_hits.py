@@ -161,6 +161,7 @@ def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMat
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:
     """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode, and those in
     which a statement was made that it has replaced."""
+    links = [link for link in links if link.parent.kind != "memory"]
     earlier = {link.version for link in links if link.version < memory.version}
     rows = {row.version: row for row in memories.versions_of_numbers(state.tx, state.scope, memory.id, earlier)}
     before = [row.version for row in rows.values() if row.content != memory.content]
@@ -189,7 +190,7 @@ def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
         state.taken_from[memory_id] = episode.id
         transcript = state.transcript(episode.transcript_id)
     except Corrupt as error:
-        state.damaged.append(str(error.data["id"]))
+        state.damaged.append(str(error.data.get("id", parent.id)))  # without one, a page of the file is damaged
         return None
     turns = (episode.first_turn, episode.last_turn)
     return SaidIn(citation(episode, transcript), transcript.path, turns)

@@ -837,8 +837,8 @@ def links_of_each(
 def latest_sources(
     tx: Transaction, scope: Scope, docs: Collection[int], before: int, damaged: list[str]
 ) -> dict[str, list[VersionLink]]:
-    """Return by memory what the versions with these documents, and `before` versions up to each, were made from, but
-    for earlier versions. Damaged rows are left out and put on `damaged`."""
+    """Return by memory what the versions with these documents, and `before` versions up to each, were made from.
+    Damaged rows are left out and put on `damaged`."""
     asked = json.dumps(list(docs))
     return _links(sql(tx).all("latest_sources", user=scope.user, docs=asked, before=before), damaged) if docs else {}
 

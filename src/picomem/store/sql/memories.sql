@@ -393,12 +393,12 @@ WHERE user_id = :user AND child_kind = 'memory' AND child_id IN (SELECT value FR
 ORDER BY child_id, child_version, parent_kind, parent_id
 
 -- name: latest_sources
--- What the versions with these documents, and so many versions before each, were made from, but for earlier versions.
+-- What the versions with these documents, and so many versions before each, were made from.
 SELECT {lineage_columns} FROM (
     SELECT id AS asked_id, version AS asked_version FROM memories AS asked
     WHERE asked.user_id = :user AND doc IN (SELECT value FROM json_each(:docs))) AS asked_versions CROSS JOIN lineage
 WHERE lineage.user_id = :user AND child_kind = 'memory' AND child_id = asked_id
-  AND child_version > asked_version - :before AND child_version <= asked_version AND parent_kind <> 'memory'
+  AND child_version > asked_version - :before AND child_version <= asked_version
 ORDER BY child_id, child_version, parent_kind, parent_id
 
 -- Children of every kind: with a condition on the kind SQLite reads all memories of the user instead of the index of parents.
