@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,21 @@ from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import StoreError
 from picomem.jobs import Background, in_background
-from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, KEEP_TRANSCRIPTS, RETENTION, Consolidate, Retention
+from picomem.jobs.job_kinds import (
+    CONSOLIDATE,
+    EXPORT_INDEX,
+    KEEP_TRANSCRIPTS,
+    RETENTION,
+    Consolidate,
+    Retention,
+    read_transcripts,
+)
 from picomem.jobs.schedule import Done, Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest
+from picomem.operations.job_views import JobView
 from picomem.operations.maintenance import StatusRequest
+from picomem.operations.presentations.background import state_of
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
@@ -270,3 +281,30 @@ def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock,
         with at_work(runtime):
             until(lambda: runtime.engine().status().copies["files"] == 1)
             assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""
+
+
+def test_a_watch_says_how_many_megabytes_it_reads_and_nothing_of_them_while_it_waits(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    said = [{"role": "user", "content": f"The crane of quay {number} is red."} for number in range(40)]
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said), "utf-8")
+    engine = runtime.engine(Caller("local"))
+    told: list[tuple[int, int]] = []
+
+    class Noted:
+        stop = threading.Event()
+
+        def tell(self, done: int, total: int, text: str = "") -> None:
+            self.progress(done, total, text)
+
+        def progress(self, done: int, total: int, text: str = "") -> None:
+            told.append((done, total))
+
+        def note_error(self, error: str) -> None:
+            assert not error
+
+    read_transcripts(engine, [str(tmp_path)], Noted())
+    assert told[0][1] == (tmp_path / "talk.jsonl").stat().st_size
+    assert told[-1] == (0, 0)
+    view = JobView("watch", "watch", "", "running", False, 1_500_000, 4_000_000, "bytes", None, None, "", 0, "")
+    assert state_of(view) == "running, 1.5 of 4.0 MB read"

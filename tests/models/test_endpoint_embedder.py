@@ -87,6 +87,18 @@ def stuck(handler: BaseHTTPRequestHandler, texts: list[str]) -> None:
     handler.connection.recv(1)  # until the other side gives up
 
 
+def test_a_server_too_slow_for_a_batch_is_asked_for_in_halves(server) -> None:
+    def slow(handler: BaseHTTPRequestHandler, texts: list[str]) -> bool:
+        if len(texts) > 2:
+            stuck(handler, texts)
+        return len(texts) <= 2
+
+    server.behave = slow
+    embedder = EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url, timeout_secs=1))
+    assert embedder.embed(["car", "cat", "red", "blue"]).shape == (4, DIMENSIONS)
+    assert [len(request["input"]) for request in server.requests] == [4, 2, 2]
+
+
 def trickling(handler: BaseHTTPRequestHandler, texts: list[str]) -> None:
     handler.send_response(200)
     handler.end_headers()

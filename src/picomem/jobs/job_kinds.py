@@ -257,6 +257,7 @@ def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
         run.progress(state.bytes_done, state.bytes_total)
 
     report = engine.ingest(paths or default_places(home_folder(), os.environ), progress=progress)
+    run.progress(0, 0)  # it waits for more now
     run.note_error(report.problems[0] if report.unread else "")
 
 

@@ -65,7 +65,7 @@ class JobRun:
     def tell(self, done: int, total: int, text: str = "") -> None:  # noqa: ARG002 - texts are for who watches
         """See job_kinds.Run."""
         now = time.monotonic()
-        if now - self._told_at >= _TELL_SECONDS:
+        if not total or now - self._told_at >= _TELL_SECONDS:  # without a total it is between two pieces of work
             self._told_at = now
             self._store(done, total, self.running.job.last_error)
 

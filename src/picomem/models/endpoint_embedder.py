@@ -72,14 +72,15 @@ class EndpointEmbedder:
         return np.concatenate([self._embedded(batch) for batch in batches] or [np.zeros((0, 0), np.float32)])
 
     def _embedded(self, texts: list[str]) -> np.ndarray:
-        """The rows of a batch. A server refuses a whole batch for one text that is too long for its model, so what is
-        refused is asked for in halves, and a text that is refused alone, by its first half."""
+        """The rows of a batch. A server refuses a whole batch for one text that is too long for its model, and a slow
+        server does not finish a batch in time. So such a batch is asked for in halves, and a text that is refused
+        alone, by its first half."""
         import numpy as np
 
         try:
             return self._answered(texts, _TRIES)
         except EmbedderFailed as error:
-            if "refused" not in error.data or (len(texts) == 1 and len(texts[0]) < _SHORT):
+            if not error.data or (len(texts) == 1 and len(texts[0]) < _SHORT):
                 raise
         half = len(texts) // 2
         if half:
@@ -102,8 +103,8 @@ class EndpointEmbedder:
         try:
             return self._asked(texts, tries)
         except EmbedderFailed as error:
-            if "refused" in error.data:
-                raise  # the server is well; it does not like these texts
+            if error.data:
+                raise  # the server is well; it does not like these texts, or they are too many at once
             with self._lock:
                 self._rests_until = time.monotonic() + _REST
                 self._failure = str(error)
@@ -113,7 +114,7 @@ class EndpointEmbedder:
         body = {"model": self._model, "input": [text[:_LONGEST] for text in texts], "encoding_format": "float"}
         if self._settings.dimensions:
             body["dimensions"] = self._settings.dimensions
-        status, problem = _UNREACHED, ""
+        status, problem, is_too_much = _UNREACHED, "", False
         for attempt in range(tries):
             if attempt:
                 time.sleep(_PAUSE * attempt)
@@ -121,9 +122,10 @@ class EndpointEmbedder:
             if status == 200:
                 return self._rows(answer, len(texts))
             problem = self._told(status, answer)
-            if status not in _WORTH_REPEATING:
+            is_too_much = status == _LATE and len(texts) > 1
+            if is_too_much or status not in _WORTH_REPEATING:
                 break
-        data = {"refused": status} if status in _REFUSALS else {}
+        data = {"refused": status} if status in _REFUSALS else {"late": True} if is_too_much else {}
         raise EmbedderFailed(f"The embedding server at {self._url} {problem}.", **data)
 
     def _sent(self, body: bytes) -> tuple[int, bytes]:

@@ -27,13 +27,19 @@ def state_of(result: JobView) -> str:
     if result.cancelling:
         return "running, and told to stop"
     if result.state == "running":
-        return f"running, {result.done:,} of {result.total:,}" if result.total else "running"
+        return f"running, {_progress(result)}" if result.total else "running"
     if result.state == "failed":
         times = "once" if result.failures == 1 else f"{result.failures} times"
         return f"failed {times}, tried again after {result.next_run_at}"
     if result.state == "cancelled":
         return f"cancelled, not begun again before {result.next_run_at}"
     return f"{result.state}, last run ended {result.finished_at}" if result.finished_at else result.state
+
+
+def _progress(result: JobView) -> str:
+    if result.unit == "bytes":
+        return f"{result.done / 1e6:,.1f} of {result.total / 1e6:,.1f} MB read"
+    return f"{result.done:,} of {result.total:,} {result.unit}"
 
 
 def _entry(result: JobView) -> PresentedEntry:
