@@ -15,7 +15,7 @@ from picomem.clock import HOUR, MINUTE, Micros, parse_iso
 from picomem.light_dataclass import replace
 from picomem.models.embedder import quantised
 from picomem.records.ids import new_id
-from picomem.records.kinds import Kind, Origin, Priority, Source
+from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import CONTRADICTS, Change, Memory
 from picomem.records.scope import Scope
 from picomem.store import audit, memories, vector_rows
@@ -38,7 +38,6 @@ _WORDS = (6, 20)  # of a memory
 _SEED = 19
 # One memory in so many …
 _FROM_OTHERS = 25
-_CAPTURED = 40
 _CONTRADICTING = 200
 _REVISED = 20
 _ARCHIVED = 20
@@ -109,7 +108,6 @@ class _Filling:
             tags=(*tags, RARE_TAG) if number % _RARELY_TAGGED == 5 else tags,
             related=(f"{CONTRADICTS}{self._last_id}",) if contradicts else (),
             origin=_OUTSIDE[number // _FROM_OTHERS % len(_OUTSIDE)] if number % _FROM_OTHERS == 7 else Origin.USER,
-            source=Source.CAPTURED if number % _CAPTURED == 11 else Source.MANUAL,
             valid_from=at,
             known_from=at,
             created_at=at,

@@ -75,8 +75,8 @@ def render(report: HookReport) -> str:
     """The report as a table."""
     rows = [("event", "answered by", "busy", "runs", "lost", "median ms", "p99 ms", "worst ms")]
     for load in report.loads:
-        times = (f"{ms:.0f}" for ms in (load.median_ms, load.p99_ms, load.worst_ms))
-        rows.append((load.event, load.beside, f"{load.busy}", f"{load.runs}", f"{load.lost}", *times))
+        median, p99, worst = (f"{ms:.0f}" for ms in (load.median_ms, load.p99_ms, load.worst_ms))
+        rows.append((load.event, load.beside, f"{load.busy}", f"{load.runs}", f"{load.lost}", median, p99, worst))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

@@ -89,6 +89,10 @@ class _Postings(ABC):
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
+    def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
+        """Not measured: only a write of an agent asks for it."""
+        raise NotImplementedError
+
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         sql = f"SELECT {self.documents_of_row} FROM postings WHERE user_id = ? AND source = ? AND term = ?"
         return {term: int(self._one(sql, scope.user, source, term)[0] or 0) for term in terms}

@@ -25,7 +25,7 @@ from tests.slow_tests import listed, without_parameters
 from tests.temporary_files import keep_temporary_files_in_memory
 
 ROWS = frozenset(
-    f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 17)) for number in range(1, last + 1)
+    f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 20)) for number in range(1, last + 1)
 )
 RELIABILITY_ROWS = {
     "fuzz",

@@ -107,6 +107,28 @@ def table(observed: Sequence[Observed], size: int, names: Sequence[str] | None =
     return Table(known, signals, words, meaning)
 
 
+def joined(one: Table, other: Table) -> Table:
+    """Two tables as one, with the signals of both."""
+    names = tuple(sorted({*one.names, *other.names}))
+    words = Words(
+        np.concatenate([one.words.rows, other.words.rows + one.words.count]),
+        np.concatenate([one.words.buckets, other.words.buckets]),
+        np.concatenate([one.words.weights, other.words.weights]),
+        one.words.count + other.words.count,
+        one.words.size,
+    )
+    signals = np.vstack([_under(names, one), _under(names, other)])
+    return Table(names, signals, words, np.vstack([one.meaning, other.meaning]))
+
+
+def _under(names: Sequence[str], known: Table) -> np.ndarray:
+    """The signals of a table in the columns of these names."""
+    columns = np.zeros((len(known.signals), len(names)))
+    for place, name in enumerate(known.names):
+        columns[:, names.index(name)] = known.signals[:, place]
+    return columns
+
+
 def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
     """The arrays of a classifier (see `picomem.models.classifier`). `labels` are numbers of classes, `weights` say how
     much each example counts."""

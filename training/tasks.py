@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +9,17 @@ import numpy as np
 from picomem.injection.pleasantries import without_pleasantries
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
-from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import encode
-from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
-from training.examples import DATA, labelled_prompts, lookalikes, messages, offers, pairs, strangers
-from training.fitting import Plan, Table, fit, predict, table
+from training.examples import DATA, labelled_prompts, messages
+from training.fitting import Plan, Table, fit, joined, predict, table
 from training.injection_sets import FITTED_TO, prompts_of
+from training.real_sentences import BUCKETS
+from training.real_sentences import load as load_real
 
-STRANGERS = 1_500
-LOOKALIKES = 6_000  # more than the written pairs: most statements in a store are independent
-_MADE_WEIGHT = 0.5
+_MADE_WEIGHT = 0.1  # of a sentence that a writer made up
 _HARD_WEIGHT = 0.3  # of a line that was written to be hard; for both see `python -m training --by-writer`
 _TYPED_WEIGHT = 3.0  # of a prompt as people type
-WRITERS = ("office", "private", "software", "chinese", "life")  # each wrote a file of each kind, and saw no other's
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,42 +36,19 @@ class Task:
     writers: np.ndarray  # a number for whoever wrote each counted example; -1 for one that is always trained on
 
 
-def _writers(files: Sequence[str]) -> np.ndarray:
-    """Who wrote the lines of these files."""
-    names = [Path(file).stem.rpartition("_")[2] for file in files]
-    return np.array([WRITERS.index(name) if name in WRITERS else -1 for name in names])
-
-
 def durable(folder: Path = DATA, part: int = 1) -> Task:
-    """Is a sentence of a user worth knowing later?"""
-    sentences = [(*sentence, message.file) for message in messages(folder) for sentence in message.sentences][::part]
-    labels = np.array([int(is_durable) for _, is_durable, _ in sentences])
-    plan = Plan(classes=("passing", "durable"))
-    seen = table([observe(text) for text, _, _ in sentences], plan.buckets)
-    writers = _writers([file for _, _, file in sentences])
-    return Task("durable", plan, seen, labels, np.ones(len(labels)), len(labels), writers)
+    """Is a sentence of a user worth knowing later?
 
-
-def worth(folder: Path = DATA, part: int = 1) -> Task:
-    """Is what an agent offers worth keeping?"""
-    lines = offers(folder)[::part]
-    stated = [text for pair in pairs(folder)[:: 2 * part] for text in (pair.old, pair.new)]  # memories, as they are
-    labels = np.array([int(line.worth) for line in lines] + [1] * len(stated))
-    weights = np.concatenate([np.ones(len(lines)), np.full(len(stated), 0.5)])
-    plan = Plan(classes=("junk", "worth"))
-    seen = table([observe_offer(text) for text in [*(line.text for line in lines), *stated]], plan.buckets)
-    return Task("worth", plan, seen, labels, weights, len(lines), _writers([line.file for line in lines]))
-
-
-def relation(folder: Path = DATA, part: int = 1) -> Task:
-    """How does a newer statement stand to an older one?"""
-    written = pairs(folder)[::part]
-    made = strangers(written, STRANGERS // part) + lookalikes(written, LOOKALIKES // part)
-    plan = Plan(classes=("supersede", "duplicate", "refine", "independent"), use_meaning=False)
-    labels = np.array([plan.classes.index(pair.relation) for pair in [*written, *made]])
-    weights = np.concatenate([np.ones(len(written)), np.full(len(made), _MADE_WEIGHT)])
-    seen = table([observe_pair(pair.old, pair.new) for pair in [*written, *made]], plan.buckets)
-    return Task("relation", plan, seen, labels, weights, len(written), _writers([pair.file for pair in written]))
+    Lines that writers made up flatter: they count little beside the sentences of real sessions, which are validated
+    person by person.
+    """
+    real = load_real(folder, part)
+    made = [sentence for message in messages(folder) for sentence in message.sentences][::part]
+    plan = Plan(classes=("passing", "durable"), buckets=BUCKETS, layers=0, hidden=0)
+    seen = joined(real.observed, table([observe(text) for text, _ in made], plan.buckets))
+    labels = np.concatenate([real.is_durable, [int(is_durable) for _, is_durable in made]])
+    weights = np.concatenate([np.ones(len(real.is_durable)), np.full(len(made), _MADE_WEIGHT)])
+    return Task("durable", plan, seen, labels, weights, len(real.is_durable), real.person)
 
 
 def recollection(folder: Path = DATA, part: int = 1) -> Task:
@@ -104,7 +77,7 @@ def recollection(folder: Path = DATA, part: int = 1) -> Task:
     return Task("recollection", plan, seen, np.array(labels, int), weights, len(labels), writers)
 
 
-TASKS = (durable, worth, relation, recollection)
+TASKS = (durable, recollection)
 
 
 def train(task: Task) -> bytes:

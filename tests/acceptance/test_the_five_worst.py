@@ -52,7 +52,6 @@ def test_recalled_text_is_not_stored_again_as_new(memory: Engine, tmp_path: Path
     path = tmp_path / "talk.jsonl"
     path.write_text(json.dumps({"role": "user", "content": QUEUE, "timestamp": "2026-04-07T09:00:00Z"}) + "\n")
     memory.ingest([path])
-    captured = memory.memories()
     session = begun(
         memory,
         said("user", "What did we decide about the queue?"),
@@ -65,8 +64,7 @@ def test_recalled_text_is_not_stored_again_as_new(memory: Engine, tmp_path: Path
     assert memory.recall("booking queue").hits
     with pytest.raises(Refused, match="recalled"):
         memory.remember(QUEUE, origin="agent")
-    assert [candidate.content for candidate in captured] == [QUEUE]
-    assert memory.memories() == captured
+    assert memory.memories() == []
 
 
 @pytest.mark.requirement("A5", "A11")

@@ -41,7 +41,7 @@ def test_the_three_tools_of_the_plan_have_its_parameters_and_replies(engine: Eng
     heading, hit = str(asked(engine, "memory_recall", {"query": "staging"}).content).split("\n")
     assert heading.startswith("Found 1 memory (confidence 0.")
     assert hit == "- staging_db_port [fact] [importance: 0.5] [score: 1.00]: The staging database listens on port 5433"
-    assert asked(engine, "memory_forget", {"key": "staging_db_port"}).content.startswith(
+    assert str(asked(engine, "memory_forget", {"key": "staging_db_port"}).content).startswith(
         "Memory deleted: staging_db_port\n"
     )
     assert str(asked(engine, "memory_recall", {"query": "staging"}).content).startswith("No matching memories found.")
@@ -60,7 +60,7 @@ def test_the_memory_tool_saves_lists_and_deletes(engine: Engine) -> None:
     assert "needs “content”" in asked(engine, MEMORY, {"action": "save", "key": "tea"}).content
     assert "one of save, list, delete" in asked(engine, MEMORY, {"action": "drop"}).content
     assert "no parameter “id”" in asked(engine, MEMORY, {"action": "list", "id": 4}).content
-    assert asked(engine, MEMORY, {"action": "delete", "key": "favourite_tea"}).content.startswith(
+    assert str(asked(engine, MEMORY, {"action": "delete", "key": "favourite_tea"}).content).startswith(
         "Memory deleted: favourite_tea\n"
     )
     assert not engine.memories()

@@ -199,14 +199,9 @@ def test_private_and_injected_text_and_tool_output_are_nowhere(played, engine):
 
 @pytest.mark.requirement("X6")
 def test_memories_are_what_mia_asked_for_and_a_repeated_wish_is_one(engine):
-    known = {memory.content for memory in engine.memories(as_of="2026-05-23")}  # candidates expire later
+    known = {memory.content for memory in engine.memories(as_of="2026-05-23")}
     asked = {content for _, content in REQUESTS}
-    replaced = {
-        "The staging database listens on port 5433",
-        "A held slot expires after 15 minutes",
-        "I prefer pytest over unittest",
-    }
-    assert asked - known == replaced
+    assert asked - known == {"A held slot expires after 15 minutes"}  # which she corrected herself
     told = {"A held slot expires after 10 minutes", "The sandbox of the mail relay takes the key "}
     others = {text.split("[")[0] for text in known - asked}
     assert told <= others
@@ -252,9 +247,8 @@ def test_a_revision_shows_what_was_believed_and_what_was_true(played, engine):
 
 def test_why_tells_the_versions_the_decisions_and_the_sources(played):
     why = " ".join(played.output.split("── Why")[1].split("── Revise")[0].split())
-    assert "14 April to 6 May The staging database listens on port 5433" in why
     assert "6 May to now The staging database listens on port 6432" in why
-    assert "supersede a new version under the same key" in why
+    assert "add it is new; it may outdate “staging_database_listens_port”" in why
     assert "codex 019dfd62 turn 8, 2026-05-06" in why
 
 

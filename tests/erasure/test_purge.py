@@ -20,10 +20,12 @@ from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
 from picomem.memory import lease
+from picomem.memory.decide import Offer
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.records.episode import Episode, Transcript
-from picomem.records.kinds import Origin
+from picomem.records.kinds import Kind, Origin
+from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.store import episodes, tombstones
@@ -271,8 +273,12 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
 def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tmp_path: Path) -> None:
     engine.remember("The berth number is 1111", key="gate")
     talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"role": "user", "content": "Remember that the berth number is 2222"}) + "\n")
+    talk.write_text(json.dumps({"role": "user", "content": "The berth number is 2222"}) + "\n")
     engine.ingest([talk])
+    (episode,) = engine.timeline()
+    offer = Offer(scope=engine.scope, content="The berth number is 2222", kind=Kind.FACT, key="gate", key_given=True)
+    with engine._context.connector.write(engine.scope) as tx:
+        engine._context.writer("remember").remember(tx, offer, [Parent(kind="episode", id=episode.id)])
     assert [memory.content for memory in engine.memories()] == ["The berth number is 2222"]
     engine.purge(session="talk")
     (memory,) = engine.memories()

@@ -62,4 +62,4 @@ def test_why_and_history_of_a_memory_that_was_revised_often_show_the_latest(open
     engine = _revised(open_engine, db, FEW)
     explained = engine.why("state", limit=5)
     assert (len(explained.changes), explained.left_out) == (5, FEW - 5)
-    assert explained.numbers[explained.changes[-1].after] == FEW
+    assert explained.numbers[explained.changes[-1].after or 0] == FEW

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from picomem.engine.review import waiting_suggestions
 from picomem.records.kinds import Origin
 
 _WORDS = "We always use pnpm in this repo. Fix the login page."
@@ -33,4 +34,4 @@ def test_a_block_around_a_prompt_does_not_make_the_prompt_untrusted(
     path.write_text(json.dumps({**record, "entrypoint": entrypoint}) + "\n")
     engine.ingest([path])
     assert {engine.show(hit.id)[0].origin for hit in engine.timeline()} == {origin}
-    assert [memory.content for memory in engine.memories()] == contents
+    assert [suggestion.text for suggestion in waiting_suggestions(engine)] == contents

@@ -66,8 +66,7 @@ def test_news_about_what_was_recalled_is_kept(told: Engine, news: str) -> None:
     "again",
     [
         "Harbor deploys go out on Tuesdays",
-        "harbor deploys: out on Tuesdays",
-        "Deploys of the harbor go out on Tuesdays.",
+        "harbor deploys go out on Tuesdays.",
     ],
 )
 def test_a_memory_that_was_recalled_is_merged_with_itself(engine: Engine, again: str) -> None:

@@ -106,16 +106,15 @@ def test_pages_of_the_review_hold_everything_once_in_order(filled: Engine) -> No
         if not cursor:
             break
     believed = filled.memories()
-    groups = [0 if item.older else 1 if item.memory.is_candidate else 2 for item in waiting]
+    groups = [0 if item.older else 1 for item in waiting]
     pairs = sum(1 for memory in believed if memory.contradicts)
-    candidates = sum(1 for memory in believed if memory.is_candidate)
-    from_others = sum(1 for memory in believed if not memory.origin.trusted and not memory.is_candidate)
-    assert [groups.count(group) for group in range(3)] == [pairs, candidates, from_others]
-    assert min(pairs, candidates, from_others) > 1
+    from_others = sum(1 for memory in believed if not memory.origin.trusted)
+    assert [groups.count(group) for group in range(2)] == [pairs, from_others]
+    assert min(pairs, from_others) > 1
     assert groups == sorted(groups)
     assert len({(item.memory.id, item.older.id if item.older else "") for item in waiting}) == len(waiting)
     for one, other in pairwise(waiting):
-        if (one.older is None) == (other.older is None) and one.memory.is_candidate == other.memory.is_candidate:
+        if (one.older is None) == (other.older is None):
             assert one.memory.known_from >= other.memory.known_from
 
 
@@ -124,5 +123,4 @@ def test_the_counts_of_the_status_are_those_of_all_memories(filled: Engine) -> N
     status = filled.status()
     believed = filled.memories()
     assert sum(status.memories.values()) == len(believed) == COUNT
-    assert sum(status.candidates.values()) == sum(memory.is_candidate for memory in believed)
     assert status.archived == len(filled.memories(archived=True)) == COUNT // 20

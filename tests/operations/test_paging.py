@@ -137,9 +137,10 @@ def test_the_messages_of_a_conversation_come_by_pages_from_the_end(engine: Engin
 
 
 @pytest.mark.requirement("O14")
-def test_what_waits_for_a_decision_comes_by_pages(engine: Engine, tmp_path: Path) -> None:
-    said = [f"I always {habit}." for habit in HABITS]
-    engine.ingest([_transcript(tmp_path, "habits", said, 7)])
+def test_what_waits_for_a_decision_comes_by_pages(engine: Engine) -> None:
+    for number in range(4):
+        engine.remember(f"The crane of quay {number} lifts {number} tons", key=f"crane_{number}")
+        engine.remember(f"The crane of quay {number} lifts {number + 40} tons", key=f"newer_crane_{number}")
     (whole,) = _pages(engine, "review", limit=100)
     expected = [item.memory.key for item in whole.waiting]
     assert len(expected) >= 4

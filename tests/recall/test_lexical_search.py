@@ -149,9 +149,9 @@ def by_words(tmp_path: Path) -> Iterator[Callable[..., Engine]]:
 
 def test_a_phrase_goes_before_its_synonym(by_words: Callable[..., Engine]) -> None:
     others = [f"A large model of the car number {number} stands in hall {number}" for number in range(60)]
-    engine = by_words(*others, "The large language model is hosted in Oslo", "The LLM is hosted in Bergen")
+    engine = by_words(*others, "The large language model is hosted in Oslo", "An LLM answers the calls in Bergen")
     texts = [hit.text for hit in engine.recall("who signed the papers for the large language model").hits]
-    assert texts.index("The large language model is hosted in Oslo") < texts.index("The LLM is hosted in Bergen")
+    assert texts.index("The large language model is hosted in Oslo") < texts.index("An LLM answers the calls in Bergen")
 
 
 @pytest.mark.sqlite_file("opens a file of its own")

@@ -270,9 +270,9 @@ def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
     assert [turn.text for turn in opened.turns] == [TALK[3][2]]
 
 
-def test_a_memory_carries_the_pointer_to_the_turn_that_it_was_taken_from(told: Engine) -> None:
+def test_a_hit_carries_the_pointer_to_its_turn(told: Engine) -> None:
     hit = told.recall("next_free_slot").hits[0]
-    assert (hit.source, hit.turns, Path(hit.transcript).name) == ("memory", (2, 2), "talk.jsonl")
+    assert (hit.source, hit.turns, Path(hit.transcript).name) == ("episode", (2, 2), "talk.jsonl")
     assert hit.citation.endswith("turn 3, 2026-04-14")
 
 

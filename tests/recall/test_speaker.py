@@ -103,7 +103,7 @@ def test_what_the_asker_said_comes_before_the_agents_longer_answer(engine: Engin
     ]
     ingest(engine, tmp_path / "talk.jsonl", said)
     of_asker = engine.recall("What degree did I graduate with?").hits
-    assert of_asker[0].text in said[0][2]  # a memory was captured from it
+    assert of_asker[0].text in said[0][2]
     assert of_asker[0].turns == (0, 0)
     of_agent = engine.recall("Which degree did you say one graduates with?").hits
     assert _first_episode(of_agent).text == said[1][2]

@@ -6,6 +6,7 @@ verbs that read it. All that they answer is as before, or they warn of damage, o
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 from contextlib import closing, suppress
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
-from tests.memory.test_doubts import LIKELY, NEW, OLD, _say
+from tests.memory.test_doubts import NEW, OLD
 
 from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
@@ -35,7 +36,7 @@ READS = {
     "sqlite_autoindex_memories_1": ("review", "changes", "history"),
     "sqlite_autoindex_transcripts_1": ("timeline", "recall"),
 }
-FIELDS = {"review": {"untrusted": True}, "recall": {"query": LIKELY[0]}, "history": {"name": "harbour"}}
+FIELDS = {"review": {"untrusted": True}, "recall": {"query": OLD}, "history": {"name": "harbour"}}
 LISTS = {"review": "waiting", "timeline": "episodes", "recall": "hits", "history": "versions"}
 
 
@@ -56,7 +57,10 @@ def _fill(engine: Engine, folder: Path) -> None:
     engine.remember("Ilse will move to Ghent", key="move", since="2030-01-02")
     talks = folder / "talks"
     talks.mkdir()
-    _say(engine, talks, *LIKELY)
+    for number, said in enumerate((OLD, NEW)):
+        record = {"role": "user", "content": said, "timestamp": f"2026-04-0{number + 1}T09:00:00Z"}
+        (talks / f"talk{number}.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+        engine.ingest([talks / f"talk{number}.jsonl"])
 
 
 def _answer(engine: Engine, verb: str) -> tuple[object, bool]:
@@ -173,7 +177,7 @@ def test_what_is_read_page_by_page_ends_where_its_order_is_damaged(index, tmp_pa
         with suppress(PicomemError):
             engine = open_engine(case, embedder=StaticEmbedder())
             for call in (
-                lambda engine=engine: engine.recall(LIKELY[0]),
+                lambda engine=engine: engine.recall(OLD),
                 lambda engine=engine, number=number: _export(engine, tmp_path / f"{number}.jsonl"),
                 lambda engine=engine: engine.embed(),
             ):

@@ -48,7 +48,7 @@ def test_a_trigger_or_a_view_is_named_and_never_runs_and_a_repair_removes_it(nam
 
     with picomem.open(store, embedder="none") as memory:
         assert f"the {named} does not belong to the store" in caplog.text
-        assert f"run `picomem doctor --repair --db {store}`" in caplog.text
+        assert "run `picomem doctor --repair` on that store" in caplog.text
         memory.remember("Lunch is at noon on Fridays", kind="fact")
         assert {stored.content for stored in memory.memories()} == {TEXT, "Lunch is at noon on Fridays"}
         problems = [finding.problem for finding in memory.doctor().findings]

@@ -29,7 +29,7 @@ from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
-from picomem.memory.likeness import Relation, compare
+from picomem.memory.likeness import holds_words
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.text_cleaning import Cleaner
 from picomem.memory.vectors import Prepared, Vectors
@@ -214,8 +214,7 @@ class ConsolidationRun:
         )
 
     def _offered(self, offer: Offer, sources: Sequence[int], forgotten: Sequence[Memory]) -> list[Offered]:
-        same = (Relation.SAME, Relation.CONTAINED)
-        gone = next((memory for memory in forgotten if compare(offer.content, memory.content).relation in same), None)
+        gone = next((memory for memory in forgotten if holds_words(memory.content, offer.content)), None)
         if gone is not None:
             self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
             return []

@@ -27,7 +27,7 @@ from picomem.consolidation.grounding import Shown
 from picomem.consolidation.material import Part, Safe
 from picomem.errors import GeneratorFailed, InvalidKey
 from picomem.light_dataclass import dataclass, field
-from picomem.memory.likeness import Relation, compare
+from picomem.memory.likeness import holds_words
 from picomem.models.generator import (
     LONGEST_FACT,
     LONGEST_TIMELINE,
@@ -58,7 +58,6 @@ _NAMES_NOTHING = frozenset(
     memory message new note person preference preferences project request session statement status summary task tasks
     the user users s work""".split()
 )
-_HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
 
 _ABOUT_THE_TALK = (
     r"(?i)^(?:the |this )?(?:user|assistant|agent|person|they|we|you|i|conversation|session|discussion|chat|talk)s?"
@@ -229,8 +228,7 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
         return "it tells of the conversation, which the timeline does"
     if re.search(_REFUSAL, content):
         return "it is a model's excuse"
-    same = (Relation.SAME, Relation.EXTENDS)
-    if sentences > 1 and any(text and compare(content, text).relation in same for text in told):
+    if sentences > 1 and any(holds_words(content, text) for text in told):
         return "it is the summary again"
     return ""
 
@@ -253,7 +251,7 @@ def _invalidated(
             reason = "text of others was read, and it cannot call off what the user or the agent said"
         elif not any(grounds.speak_of(memory.key, memory.content) for grounds in said.own):
             reason = "nothing was said about it"
-        elif any(compare(fact, memory.content).relation in _HOLDS for fact in facts):
+        elif any(holds_words(fact, memory.content) or holds_words(memory.content, fact) for fact in facts):
             reason = "a fact of the same answer says that it holds"
         else:
             kept.append(memory)

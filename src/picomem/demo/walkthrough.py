@@ -35,7 +35,7 @@ _WIDTH = 92  # columns
 _HITS = 3  # shown for each question
 _LINES = 3  # of a hit's text
 _KEY = "sk-EXAMPLE0not0a0real0key0harbor0mail42"  # the one that Mia pastes in a session; it opens nothing
-_PORT = "staging_database_listens_port"
+_PORT = "staging_database_listens_port_2"
 _HOLD = "held_slot_expires_minutes"
 
 Say = Callable[[str], None]
@@ -128,7 +128,7 @@ def _asked_for(report: Report, engine: Engine) -> str:
     decided = engine.status().decisions
     parts = {"add": "new", "merge": "known", "supersede": "replaces an older one", "refuse": "refused"}
     told = ", ".join(f"{decided[name]} {words}" for name, words in parts.items() if decided.get(name))
-    return f"{report.requests} requests to remember, {report.captured} statements made in passing: {told}"
+    return f"{report.requests} requests to remember ({told}), {report.suggestions} suggestions"
 
 
 def _show_index(page: _Page, engine: Engine) -> None:

@@ -155,7 +155,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
     text = engine._context.cleaner().text(said)
     requests = [TranscriptRequest(candidate, text, "", None, engine.scope.project) for candidate in find_requests(text)]
-    open_ = [offer_of(request, engine.scope, engine.now()) for request in requests if not is_met(request, kept)]
+    open_ = [offer_of(request, engine.scope) for request in requests if not is_met(request, kept)]
     if not open_:
         return []
     with engine._context.connector.write(engine.scope) as tx:

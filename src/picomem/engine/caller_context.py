@@ -109,6 +109,7 @@ class CallerContext:
             store_vector=made_by.store_memory if made_by else None,
             recalled=self.returned_texts().texts(),
             returned_pieces=self.returned_texts().pieces(),
+            returned_memories=self.returned_texts().memories(),
             sources=self.sources,
             said=self.said,
             persons=persons,

@@ -1,4 +1,4 @@
-"""Pending decisions of a person, and the decision itself: candidates, and statements that may contradict each other."""
+"""Pending decisions of a person, and the decisions: suggestions, and statements that may contradict each other."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from picomem.memory.review_items import (
     settle,
     waiting,
 )
+from picomem.memory.suggestions import Suggestion, settle_suggestion, suggestion_named, suggestions
 from picomem.records.memory import Change
 from picomem.store import memories
 
@@ -53,6 +54,14 @@ def pending_decisions(
     return PendingDecisions(places, shown)
 
 
+def waiting_suggestions(engine: Engine, project: str = "") -> list[Suggestion]:
+    """The suggestions of the scope, or of one of its projects, the latest first."""
+    clean = engine._context.cleaner()
+    with engine._context.connector.read() as tx:
+        waiting = suggestions(tx, engine.scope.narrowed(project=project))
+    return [replace(suggestion, text=clean.shown_text(suggestion.text)) for suggestion in waiting]
+
+
 def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
     """All that waits, without damaged rows."""
     return pending_decisions(engine, untrusted=untrusted).items
@@ -62,7 +71,12 @@ def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = ""
     """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
     InvalidInput."""
     with engine._context.connector.write(engine.scope) as tx:
-        change = settle(tx, engine._context.writer(REVIEW), engine.scope, name, verdict, other)
+        writer = engine._context.writer(REVIEW)
+        suggestion = suggestion_named(tx, engine.scope, name)
+        if suggestion is not None:
+            change = settle_suggestion(tx, writer, engine.scope, suggestion, verdict)
+        else:
+            change = settle(tx, writer, engine.scope, name, verdict, other)
         key = memories.key_of(tx, engine.scope, change.memory_id)
     engine._context.settle()
     return change, key

@@ -250,7 +250,7 @@ class _Erasing:
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
-                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines())
+                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines(), *episode.suggested.splitlines())
                 self.texts += [episode.preview, episode.summary, episode.key, *done]
                 said = episode.preview or episode.actions
                 grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)

@@ -125,7 +125,9 @@ class _Scrubbing:
         preview, summary = self._redacted(old.preview), self._redacted(old.summary)
         actions = "\n".join(map(self._redacted, old.actions.splitlines()))
         outcomes = "\n".join(map(self._redacted, old.outcomes.splitlines()))
+        suggested = "\n".join(map(self._redacted, old.suggested.splitlines()))
         texts = {"preview": preview, "summary": summary, "actions": actions, "outcomes": outcomes}
+        texts["suggested"] = suggested if preview == old.preview else ""  # else the places are others now
         new = replace(old, **texts, tokens=count_tokens(preview))
         is_changed = any(text != getattr(old, name) for name, text in texts.items())
         if not self._to_write(is_changed, stored.is_whole):

@@ -11,9 +11,10 @@ from picomem.clock import Micros
 from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.noise import clean, visible
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.policy.durability import find_durable
+from picomem.policy.durability import find_suggested
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import Candidate
+from picomem.policy.requests import Candidate, find_requests
+from picomem.records.episode import SuggestedSpan, packed_spans
 from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
@@ -82,13 +83,16 @@ class Maker:
             answers=tuple((self._label(question), self._label(clean(answer))) for question, answer in turn.answers),
         )
         made = list(packer.add(turn))
-        batch.pieces |= {piece.identity: piece for piece in made}
         # A speaker in somebody's log is a person, but not the user: what they want is no wish of the user's.
         if turn.origin is Origin.USER and turn.role == "user":
-            for candidate in find_durable(turn.text):
+            requests = find_requests(turn.text)
+            for candidate in requests:
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
                 batch.asked.append((holder.identity, candidate, turn))
+            suggested = find_suggested(turn, requests)
+            made = [replace(piece, suggested=_placed(suggested, turn, piece.text)) for piece in made]
+        batch.pieces |= {piece.identity: piece for piece in made}
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
         """The metadata of a transcript, ready to be stored: valid text without secrets."""
@@ -119,3 +123,13 @@ class Maker:
             return {}
         vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)
         return {text: PreparedPiece(count_tokens(text), vector) for text, vector in zip(texts, vectors, strict=True)}
+
+
+def _placed(suggested: Sequence[SuggestedSpan], turn: Turn, piece: str) -> str:
+    """The suggested stretches of a turn that stand whole in a piece of it, by their places there."""
+    placed: list[SuggestedSpan] = []
+    for start, end, estimate, question in suggested:
+        at = piece.find(turn.text[start:end])
+        if at >= 0:
+            placed.append(SuggestedSpan(at, at + end - start, estimate, question))
+    return packed_spans(placed)

@@ -58,6 +58,7 @@ class Piece:
     identity: str
     actions: str = ""  # a line each
     outcomes: str = ""  # a line each
+    suggested: str = ""  # see `records.episode.suggested_spans`
     category: str = "transcript"
     key: str = ""
 

@@ -40,7 +40,7 @@ class Report:
     bytes: int = 0
     redacted: int = 0
     requests: int = 0
-    captured: int = 0
+    suggestions: int = 0
     decisions: dict[str, int] = field(default_factory=dict)
     run: str = ""
     without_vector: int = 0

@@ -29,13 +29,11 @@ from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.ingest.send_policies import HostPolicies
 from picomem.light_dataclass import dataclass, replace
-from picomem.policy.durability import find_durable
-from picomem.policy.requests import Candidate
-from picomem.records.episode import DENY, Episode, Transcript
+from picomem.policy.requests import Candidate, find_requests
+from picomem.records.episode import DENY, Episode, Transcript, suggested_spans
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
-from picomem.records.transcript import Turn
 from picomem.store import episode_events, episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
@@ -269,6 +267,7 @@ class Writing:
         added = dict(zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True))
         for name, stored in added.items():
             news[name] = stored.id, ""
+            report.suggestions += len(suggested_spans(stored.suggested))
             self._store_vector(tx, stored, prepared[batch.pieces[name].meaning])
         events = {stored.doc: batch.events[name] for name, stored in added.items() if name in batch.events}
         episode_events.put_all(tx, self._scope, events)
@@ -288,7 +287,7 @@ class Writing:
         now = self._clock()
         for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
-            if episode_id and candidate.content not in {durable.content for durable in find_durable(before)}:
+            if episode_id and candidate.content not in {request.content for request in find_requests(before)}:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
                     continue
@@ -297,11 +296,9 @@ class Writing:
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
-                question = _question(turn, candidate)
+                question = turn.question_of(candidate.start, candidate.end)
                 asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project, question))
-        captured = sum(not request.candidate.cue for request in asked)
-        report.requests += len(asked) - captured
-        report.captured += captured
+        report.requests += len(asked)
         if asked:
             report.run = report.run or new_id()
             for decision in self._propose(tx, asked, report.run):
@@ -369,12 +366,6 @@ def _decided(
         if decided is not PieceDecision.APART:
             return decided, _successor(old, replace(fresh, identity=name), relatives), old
     raise AssertionError("the rows of an identity end with None")
-
-
-def _question(turn: Turn, candidate: Candidate) -> str:
-    """The question that a statement answers; empty where it answers none."""
-    said = turn.text[candidate.start : candidate.end].strip()
-    return next((question for question, answer in turn.answers if said in answer), "")
 
 
 def _purged(tombstones: Tombstones, reading: ResumedTranscript, batch: Batch, unknown: Collection[str]) -> set[str]:

@@ -1,8 +1,9 @@
 """Text that recall returned recently in this process, to recognise it when it is offered to memory (X6, X7).
 
 It keeps the texts of episodes and of untrusted memories: if an agent stored them again, they would exist twice, or
-pass for the agent's own words. A trusted memory that comes back is recognised by the comparison with the store (see
-`decide`). It also keeps the pieces of the latest answers to agents (policy/own_output.py), of any operation.
+pass for the agent's own words. Of trusted memories it keeps the ids: the comparison with the store (see `decide`)
+recognises one that comes back. It also keeps the pieces of the latest answers to agents (policy/own_output.py), of any
+operation.
 Text that another process returned is not known here; the gate recognises some of it by its shape.
 """
 
@@ -30,10 +31,14 @@ class ReturnedTexts:
         self._texts: deque[str] = deque(maxlen=_MOST)
         self._pieces: dict[AnswerPiece, None] = {}
         self._users_own: deque[str] = deque(maxlen=_MOST)
+        self._memories: deque[str] = deque(maxlen=_MOST)
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit]) -> None:
         """Record the hits of an answer."""
+        hits = list(hits)
+        with self._lock:
+            self._memories.extend(hit.id for hit in hits if hit.source == "memory" and hit.origin.trusted)
         hits = [hit for hit in hits if hit.source == "episode" or not hit.origin.trusted]
         self.keep(text for hit in hits for text in (hit.text, *hit.outcomes))
         with self._lock:
@@ -48,6 +53,11 @@ class ReturnedTexts:
         """Return the texts that are turns of the user. An agent may store statements of the user from them."""
         with self._lock:
             return tuple(self._users_own)
+
+    def memories(self) -> frozenset[str]:
+        """Return the ids of trusted memories that were returned: an agent may offer them again in fewer words."""
+        with self._lock:
+            return frozenset(self._memories)
 
     def texts(self) -> tuple[str, ...]:
         """Return all recently returned texts."""

@@ -9,7 +9,7 @@
 The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes until
 memory changes; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are added in
 order of importance within their section until the page is full, and the page says how many were left out. Untrusted
-text and candidates are never included. Of two statements that may contradict each other, the newer one comes first,
+text is never included. Of two statements that may contradict each other, the newer one comes first,
 and the older one is marked as perhaps outdated.
 """
 
@@ -149,7 +149,7 @@ def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
 
 
 def _eligible(memories: Iterable[Memory]) -> list[Memory]:
-    return [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
+    return [memory for memory in memories if memory.origin.trusted]
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:

@@ -29,7 +29,6 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
         memory_id = memories.find_id(tx, scope, name)
         versions = memories.believed_since(tx, scope, memory_id) or memories.versions(tx, scope, memory_id)
     believed = [memory for memory in versions if memory.known_to is None and memory.valid_to is None]
-    believed = believed or [memory for memory in memories.renamed(tx, scope, versions) if visible(memory)]
     # Of a key that its owner used and forgot several times, the last memory is meant.
     named = believed or versions if archived else believed
     candidates = {memory.scope: memory for memory in sorted(named, key=lambda memory: memory.doc)}

@@ -18,14 +18,15 @@ time and leaves the present alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.memory.decide import NOBODY, Offer, Outcome, decide, decide_at_path, may_change
-from picomem.memory.likeness import Relation, compare, differ_in_letters, exchange_words
+from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
+from picomem.memory.likeness import SAME_SUBJECT, say_the_same, statement_words, subject_likeness
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
@@ -39,15 +40,16 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories, row_counts
 from picomem.store.connector import Transaction
-from picomem.text.memory_keys import LONGEST_KEY, suggest_key
+from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.temporal.parsing import TimeReading
-from picomem.text.terms import worded_terms
+from picomem.text.terms import query_terms, says_little, worded_terms
 from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
+_MOST_ALIKE = 2
+_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _READ_AT_ONCE = 12  # a few of the best may be archived or over
-_NUMBER = re.compile(r"_\d+$")  # what `free_key` adds
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
 StoreVector = Callable[[Transaction, Memory], None]
@@ -77,6 +79,7 @@ class Writer:
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # recently returned texts; see memory/echo_guard.py
     returned_pieces: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
+    returned_memories: frozenset[str] = frozenset()  # the ids of those that were recalled lately
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
@@ -88,28 +91,18 @@ class Writer:
         verdict = self.verdict_of(offer)
         if offer.path:
             return self._remember_at_path(tx, offer, verdict, parents)
-        same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
-        if same_key is None and verdict.keep and offer.key_given:
-            renamed = memories.renamed(tx, offer.scope, memories.of_key(tx, offer.scope, offer.key))
-            same_key = next((memory for memory in renamed if memory.scope == offer.scope), None)
-        if same_key is not None and same_key.expired(self.now):
-            # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
-            self.forget(tx, same_key.scope, same_key.id, EXPIRED, "expire")
-            same_key = None
-        if same_key is not None:
-            same_key = _holding(tx, same_key, max(self.now, offer.valid_from or self.now))
-        if same_key is not None and not offer.key_given and self._stands_apart(offer, same_key):
-            # The key was only suggested, and what stands under it is about something else, or is a person's own.
+        same_key = self._under_its_key(tx, offer) if verdict.keep else None
+        if same_key is not None and not offer.key_given and not say_the_same(offer.content, same_key.content):
+            # The key was only suggested, and something else stands under it.
             offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
             same_key = None
-        known = _known(tx, offer, self.now) if verdict.keep else []
-        outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
+        known = _known(tx, offer, self.now) if verdict.keep and same_key is None else KnownMemories([], [])
+        retold = self._retold(offer, known.sharing_words)
+        outcome = decide(offer, verdict, same_key, *known, self.now, self.persons) if retold is None else retold
         if outcome.offer is not None and offer.origin.trusted and not outcome.offer.origin.trusted:
             new = outcome.offer
             verdict = self.judged(new.content, new.kind, new.origin, explicit=new.explicit)
-            outcome = outcome if verdict.keep else decide(offer, verdict, None, [], self.now)
-        if offer.signals and outcome.decision is not Decision.REFUSE:
-            outcome = replace(outcome, reason=f"{outcome.reason}; captured by its signals: {'; '.join(offer.signals)}")
+            outcome = outcome if verdict.keep else decide(offer, verdict, None, [], [], self.now)
         return self._apply(tx, offer, outcome, parents)
 
     def verdict_of(self, offer: Offer) -> Verdict:
@@ -139,15 +132,27 @@ class Writer:
             offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
         return self._apply(tx, offer, decide_at_path(offer, verdict, standing), parents)
 
-    def _stands_apart(self, offer: Offer, memory: Memory) -> bool:
-        relation = compare(offer.content, memory.content).relation
-        if relation in (Relation.SAME, Relation.CONTAINED):
-            return False
-        if relation is not Relation.CONTRADICTS and (
-            exchange_words(offer.content, memory.content) or differ_in_letters(offer.content, memory.content)
-        ):
-            return True
-        return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
+    def _retold(self, offer: Offer, known: Sequence[Memory]) -> Outcome | None:
+        """The decision on an agent's offer that says no more than a memory which was recalled lately, in its words:
+        nothing is written. None where it is no such offer."""
+        if offer.origin is not Origin.AGENT or offer.key_given or not self.returned_memories:
+            return None
+        words = set(statement_words(offer.content))
+        for memory in known:
+            is_its_words = memory.id in self.returned_memories and words <= set(statement_words(memory.content))
+            if is_its_words and retells(offer.content, memory.content):
+                reason = f"“{memory.key}”, which was recalled, says this already"
+                return Outcome(Decision.MERGE, reason, memory)
+        return None
+
+    def _under_its_key(self, tx: Transaction, offer: Offer) -> Memory | None:
+        """The version under an offer's key that holds when the offer does."""
+        memory = memories.by_key(tx, offer.scope, offer.key)
+        if memory is not None and memory.expired(self.now):
+            # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
+            self.forget(tx, memory.scope, memory.id, EXPIRED, "expire")
+            return None
+        return memory and _holding(tx, memory, max(self.now, offer.valid_from or self.now))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """The verdict of the gate. A person who repeats a text means it. Anyone else may echo the result of a
@@ -181,13 +186,11 @@ class Writer:
             change = self.record(tx, scope, Decision.ADD, outcome.reason, memory_id=memory.id, after=1)
             memory = self.open_version(tx, replace(memory, change_id=change.id), parents)
             return Remembered(Decision.ADD, outcome.reason, change.id, memory)
-        memory = self._next_version(tx, old, outcome, parents, key_given=offer.key_given or bool(offer.path))
+        memory = self._next_version(tx, old, outcome, parents)
         merged = old.id if outcome.decision is Decision.MERGE else ""
         return Remembered(outcome.decision, outcome.reason, memory.change_id, memory, merged)
 
-    def _next_version(
-        self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent], *, key_given: bool
-    ) -> Memory:
+    def _next_version(self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent]) -> Memory:
         offer = outcome.offer
         assert offer is not None
         since = self.now if offer.valid_from is None else offer.valid_from
@@ -196,23 +199,9 @@ class Writer:
             since = old.valid_from if offer.valid_from is None else min(old.valid_from, offer.valid_from)
         elif since < old.valid_from:  # about a time before the old version, which stays as it is
             until = old.valid_from
-        fields = _fields(offer)
-        if outcome.decision is Decision.SUPERSEDE and until is None and not key_given:
-            fields["key"] = self._key_of_successor(tx, old, offer)
-        return self.replace_version(tx, old, fields, since, outcome.decision, outcome.reason, parents, until=until)
-
-    def _key_of_successor(self, tx: Transaction, old: Memory, offer: Offer) -> str:
-        """The key of a memory that says something else from now on: another one if the old key was made from its words
-        and lacks one of the new. The old key still finds it (`memories.renamed`)."""
-        said = [version.content for version in memories.versions(tx, old.scope, old.id)]
-        made = {suggest_key(content, old.kind.value) for content in said}
-        if old.key not in made and _NUMBER.sub("", old.key) not in made:
-            return offer.key
-        key = suggest_key(offer.content, offer.kind.value)
-        if set(key.split("_")) <= set(old.key.split("_")):
-            return offer.key
-        standing = memories.by_key(tx, old.scope, key)
-        return key if standing is None or standing.id == old.id else free_key(tx, old.scope, key)
+        return self.replace_version(
+            tx, old, _fields(offer), since, outcome.decision, outcome.reason, parents, until=until
+        )
 
     def replace_version(
         self,
@@ -360,14 +349,23 @@ class Writer:
         return change
 
 
-def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
-    """Memories that hold now, or are to hold later, and share words with the offer, best first."""
+class KnownMemories(NamedTuple):
+    """Memories that hold now, or are to hold later, and share words with an offer, best first; and those of them that
+    seem to speak of its subject."""
+
+    sharing_words: list[Memory]
+    alike: list[Memory]
+
+
+def _known(tx: Transaction, offer: Offer, now: Micros) -> KnownMemories:
     total = row_counts.memories_written(tx, offer.scope).searchable
     words = worded_terms(offer.content, MOST_TERMS)
     if not total or not words:
-        return []
+        return KnownMemories([], [])
     question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
-    best = best_by_words(match_words(Corpus(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
+    corpus = Corpus(tx, offer.scope, "memory", total)
+    matches = match_words(corpus, question, exact=True)
+    best = best_by_words(matches.totals, 64)
     known: list[Memory] = []
     for start in range(0, len(best), _READ_AT_ONCE):
         docs = best[start : start + _READ_AT_ONCE]
@@ -376,7 +374,29 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
         known += [memory for memory in ranked if not memory.archived and not memory.over(now)]
         if len(known) >= _MOST_KNOWN:
             break
-    return known[:_MOST_KNOWN]
+    known = known[:_MOST_KNOWN]
+    return KnownMemories(known, _alike(corpus, question, offer, known))
+
+
+def _alike(corpus: Corpus, question: Question, offer: Offer, known: Sequence[Memory]) -> list[Memory]:
+    """The memories that seem to speak of an offer's subject, the likeliest first, at most `_MOST_ALIKE`. Untrusted text
+    is not compared with trusted text: its words prove nothing about it."""
+    comparable = {
+        memory.id: query_terms(memory.content)
+        for memory in known
+        if concerns(offer, memory) and memory.origin.trusted == offer.origin.trusted
+    }
+    counts = corpus.counts({*question.words, *chain(*comparable.values())}, question)
+    rarity = {
+        term: corpus.rarity(max(count, 1)) * (_LITTLE if says_little(term) else 1.0) for term, count in counts.items()
+    }
+    likeness = {
+        memory.id: subject_likeness(question.words, comparable[memory.id], rarity.__getitem__)
+        for memory in known
+        if memory.id in comparable
+    }
+    alike = [memory for memory in known if likeness.get(memory.id, 0.0) >= SAME_SUBJECT]
+    return sorted(alike, key=lambda memory: -likeness[memory.id])[:_MOST_ALIKE]
 
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:

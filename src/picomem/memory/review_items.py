@@ -1,13 +1,11 @@
-"""Pending decisions of a person about candidates and about pairs of statements that may contradict each other.
+"""Pending decisions of a person about pairs of statements that may contradict each other, and about what others said.
 
-Each decision is one change to one memory, so that it can be undone separately. If it also confirms another memory,
-which is a candidate, another change of the same run does that, and to undo the run undoes both.
+Each decision is one change to one memory, so that it can be undone separately.
 
-    keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, are no longer
-                linked, and are confirmed if they are candidates
+    keep        what came from others is no longer listed; of a pair both stay, and are no longer linked
     discard     the memory, or the newer of a pair, is archived
-    supersede   the older of a pair ends where the newer begins; the newer is confirmed if it is a candidate
-    merge       the older of a pair is archived: the newer says the same, and is confirmed if it is a candidate
+    supersede   the older of a pair ends where the newer begins
+    merge       the older of a pair is archived: the newer says the same
 
 A person can say of any two memories that one replaces the other, or says the same, whether they are linked or not.
 """
@@ -24,14 +22,12 @@ from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import resolve
 from picomem.memory.remember import Writer
 from picomem.memory.version_history import undone_by
-from picomem.records.kinds import Source
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
-_CONFIRMED: dict[str, object] = {"source": Source.MANUAL, "expires_at": None}  # of a candidate
 
 
 class ReviewVerdict(StrEnum):
@@ -45,8 +41,8 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """Something to decide: a candidate, a memory from a tool, the web or others, or a newer statement with the older
-    one that it may contradict."""
+    """Something to decide: a memory from a tool, the web or others, or a newer statement with the older one that it may
+    contradict."""
 
     memory: Memory
     older: Memory | None
@@ -54,8 +50,8 @@ class ReviewItem:
 
 
 class ReviewPlace(NamedTuple):
-    """Where an item stands among those that wait: pairs first, then candidates, then what came from others, of each the
-    latest first. `older` is the id of the older statement of a pair."""
+    """Where an item stands among those that wait: pairs first, then what came from others, of each the latest first.
+    `older` is the id of the older statement of a pair."""
 
     group: int
     age: int  # the negative time at which it was learned
@@ -63,21 +59,19 @@ class ReviewPlace(NamedTuple):
     older: str
 
 
-_PAIR, _CANDIDATE, _FROM_OTHERS = range(3)
+_PAIR, _FROM_OTHERS = range(2)
 
 
 def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
     """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
     others and nobody has reviewed. It reads no words, because thousands may wait."""
-    undecided = memories.undecided(tx, scope, now)
-    from_others = [memory for memory in undecided if untrusted and not memory.is_candidate]
+    from_others = memories.undecided(tx, scope, now) if untrusted else []
     reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
     places = [
         *(
             ReviewPlace(_PAIR, -newer.known_from, newer.id, older.id)
             for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
         ),
-        *(ReviewPlace(_CANDIDATE, -memory.known_from, memory.id, "") for memory in undecided if memory.is_candidate),
         *(
             ReviewPlace(_FROM_OTHERS, -memory.known_from, memory.id, "")
             for memory in from_others
@@ -108,8 +102,7 @@ def items_at(
 
 
 def _is_at(memory: Memory, place: ReviewPlace) -> bool:
-    is_of_group = place.group == _PAIR or memory.is_candidate == (place.group == _CANDIDATE)
-    return is_of_group and memory.known_from == -place.age
+    return memory.known_from == -place.age
 
 
 def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> set[str]:
@@ -121,15 +114,13 @@ def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> 
 
 def _is_from_others(tx: Transaction, scope: Scope, memory: Memory) -> bool:
     """Return whether a memory came from a tool, the web or others, and no person has decided on it as it is now."""
-    if memory.origin.trusted or memory.is_candidate:
-        return False
-    return not _standing_reviews(tx, scope, [memory.change_id])
+    return not memory.origin.trusted and not _standing_reviews(tx, scope, [memory.change_id])
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
-    """Decide about a candidate, what came from others, or the pair of which a memory is one; `other` names the other
-    one, where it is in several pairs, or which the memory replaces. Raises NotFound, Conflict, or InvalidInput where
-    nothing of it waits."""
+    """Decide about what came from others, or the pair of which a memory is one; `other` names the other one, where it
+    is in several pairs, or which the memory replaces. Raises NotFound, Conflict, or InvalidInput where nothing of it
+    waits."""
     memory = resolve(tx, scope, name)
     replaced = resolve(tx, scope, other) if other else None
     if replaced is not None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
@@ -139,7 +130,7 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     else:
         pair = _pair(tx, scope, memory, replaced, writer.now)
     is_from_others = _is_from_others(tx, scope, memory)
-    if pair is None and not (memory.is_candidate or is_from_others):
+    if pair is None and not is_from_others:
         raise InvalidInput(
             f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do, and "
             f"`picomem review {memory.key} supersede --other KEY` says that it replaces another one."
@@ -151,21 +142,8 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
-        return _next(tx, writer, memory, _confirmation(memory), "confirm", "reviewed: kept")
-    if verdict is ReviewVerdict.KEEP:
-        return _keep_both(tx, writer, *pair)
-    newer, older = pair
-    if verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE) and newer.is_candidate:
-        _next(tx, writer, newer, _CONFIRMED, "confirm", f"reviewed: true instead of “{older.key}”")
-    return settle_pair(tx, writer, newer, older, verdict)
-
-
-def _keep_both(tx: Transaction, writer: Writer, newer: Memory, older: Memory) -> Change:
-    """Confirm a pair by a person's decision. Its candidates would otherwise wait for a second one."""
-    linked, target = _by_link(newer, older)
-    if target.is_candidate:
-        _next(tx, writer, target, _CONFIRMED, "confirm", f"reviewed: kept beside “{linked.key}”")
-    return _unlink(tx, writer, linked, target, _confirmation(linked), "reviewed:")
+        return _next(tx, writer, memory, {}, "confirm", "reviewed: kept")
+    return settle_pair(tx, writer, *pair, verdict)
 
 
 def settle_pair(
@@ -179,7 +157,7 @@ def settle_pair(
         return writer.end(tx, older, end, f"{said} superseded by “{newer.key}”", "supersede")
     if verdict is ReviewVerdict.MERGE:
         return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
-    return _unlink(tx, writer, *_by_link(newer, older), {}, said)
+    return _unlink(tx, writer, *_by_link(newer, older), said)
 
 
 def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
@@ -187,16 +165,9 @@ def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
     return (newer, older) if older.id in newer.contradicts else (older, newer)
 
 
-def _unlink(
-    tx: Transaction, writer: Writer, linked: Memory, target: Memory, fields: dict[str, object], said: str
-) -> Change:
+def _unlink(tx: Transaction, writer: Writer, linked: Memory, target: Memory, said: str) -> Change:
     related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {**fields, "related": related}, "keep", f"{said} true beside “{target.key}”")
-
-
-def _confirmation(memory: Memory) -> dict[str, object]:
-    """The fields in which a memory that is kept differs; none of one that is no candidate."""
-    return _CONFIRMED if memory.is_candidate else {}
+    return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
 
 
 def pairs_waiting(

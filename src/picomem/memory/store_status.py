@@ -5,6 +5,7 @@ from __future__ import annotations
 from picomem.clock import DAY, Micros, iso, to_datetime
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.job_leases import jobs
+from picomem.memory.suggestions import suggestions
 from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, session_rows, tombstones, vector_rows
 from picomem.store.connector import Connector, Transaction
@@ -32,7 +33,7 @@ class Status:
     read_only: bool
     user: str
     memories: dict[str, int]
-    candidates: dict[str, int]
+    suggestions: int
     archived: int
     episodes: int
     transcripts: dict[str, dict[str, int]]
@@ -67,7 +68,7 @@ def status(
         read_only=connector.read_only,
         user=scope.user,
         memories=memories.count_by_kind(tx, scope, now),
-        candidates=memories.count_candidates(tx, scope, now),
+        suggestions=len(suggestions(tx, scope)),
         archived=memories.count_no_longer_believed(tx, scope, now),
         episodes=episodes.count_shown(tx, scope),
         transcripts={count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes} for count in hosts},

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from picomem.clock import DAY, Micros
 from picomem.ingest.storing import TranscriptRequest
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
-from picomem.policy.durability import SURE
 from picomem.policy.pasted_text import without_wrapping
 from picomem.policy.refusal import LONGEST_CONTENT
 from picomem.records.kinds import Kind, Origin, Source
@@ -18,28 +16,23 @@ from picomem.store.connector import Transaction
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import terms
 
-CANDIDATE_LIFE = 60 * DAY  # after which a candidate that nobody confirmed expires
-_SAY_WHAT_THEY_ARE = frozenset((Kind.PREFERENCE, Kind.INSTRUCTION, Kind.DECISION))
 _MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
 def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[TranscriptRequest]) -> list[Remembered]:
     """Offer each request to memory, with the episode in which it was said as its source; what became of each."""
     return [
-        writer.remember(tx, offer_of(request, scope, writer.now), [Parent(kind="episode", id=request.episode_id)])
+        writer.remember(tx, offer_of(request, scope), [Parent(kind="episode", id=request.episode_id)])
         for request in asked
     ]
 
 
-def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
+def offer_of(asked: TranscriptRequest, scope: Scope) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
-    which it was said. What was only said in passing is a candidate, but for a preference, an instruction or a decision
-    that will surely last: their own words say what they are, where a fact is easily one of the day. An answer to a form
-    stands behind its question, without which it may say nothing."""
+    which it was said. An answer to a form stands behind its question, without which it may say nothing."""
     wish = asked.candidate
     answers = asked.question and not wish.outright and len(asked.question) + len(wish.content) < LONGEST_CONTENT
     content = f"{asked.question} {wish.content}" if answers else wish.content
-    confirmed = wish.outright or (wish.likely >= SURE and wish.kind in _SAY_WHAT_THEY_ARE)
     return Offer(
         scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
         content=content,
@@ -50,11 +43,9 @@ def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
         kind_given=wish.outright,
         importance=wish.importance,
         origin=Origin.USER,
-        source=Source.SESSION if confirmed else Source.CAPTURED,
-        expires_at=None if confirmed else now + CANDIDATE_LIFE,
+        source=Source.SESSION,
         valid_from=asked.at,
         explicit=False,
-        signals=wish.reasons,
     )
 
 

@@ -32,11 +32,11 @@ class IngestRequest:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
-    could not be read, and why, and `unread` how many of these mean that something was not read. `captured` counts what
-    was said in passing and is likely to last, beside the `requests`; `decisions` counts what became of both; `run` is
-    what `changes` lists and `undo` takes back of them, empty where there were none. `kept` counts the copies of
-    transcripts that were made or brought up to date. `withheld` and `released` count the transcripts that a host's send
-    policy withholds, or releases, from now on."""
+    could not be read, and why, and `unread` how many of these mean that something was not read. `requests` counts what
+    was asked to be remembered, `decisions` what became of that, and `suggestions` the other sentences that look worth
+    remembering; `run` is what `changes` lists and `undo` takes back, empty where nothing was asked for. `kept` counts
+    the copies of transcripts that were made or brought up to date. `withheld` and `released` count the transcripts
+    that a host's send policy withholds, or releases, from now on."""
 
     files: int
     unchanged: int
@@ -47,7 +47,7 @@ class IngestResult:
     updated: int
     repeated: int
     requests: int
-    captured: int
+    suggestions: int
     decisions: dict[str, int]
     run: str
     without_vector: int
@@ -65,8 +65,8 @@ class IngestResult:
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
     """Read new sessions from the transcripts of Claude Code, Codex, OpenClaw and others.
 
-    Requests to remember something become memories if they pass the gate. Other statements that will probably last
-    become candidates (see `review`). `undo` takes back the memories of one ingest.
+    Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
+    are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
     from picomem.engine.upkeep import keep_transcripts
     from picomem.ingest.discovery import default_places
@@ -299,7 +299,7 @@ class IndexStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatusResult:
-    """The size of the index page, and the memories that it is made from, without candidates."""
+    """The size of the index page, and the memories that it is made from."""
 
     tokens: int
     budget: int
@@ -313,9 +313,7 @@ def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResu
     """Show how full the always-loaded index page is and how many memories it leaves out."""
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
-    memories = {kind: count - known.candidates.get(kind, 0) for kind, count in known.memories.items()}
-    memories = {kind: count for kind, count in memories.items() if count}
-    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, memories, known.episodes)
+    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)
 
 
 def _ingested(result: IngestResult) -> str:
@@ -405,8 +403,7 @@ OPERATIONS = (
         run=status,
         present=maintenance_presentations.status,
         reply=lambda result: (
-            f"{sum(result.memories.values())} memories ({sum(result.candidates.values())} of them candidates), "
-            f"{result.episodes} episodes."
+            f"{sum(result.memories.values())} memories, {result.suggestions} suggestions, {result.episodes} episodes."
         ),
         permission="memory:read:user",
         example="picomem status",

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """One version of a memory. `current` says whether it is believed, and true, now; `said_at` is when its words were
-    said, which may be long before they were read from a transcript. `is_candidate` says that it was captured and waits
-    to be confirmed (see `review`). `version` counts the stored rows; people count fewer (see `history`)."""
+    """One version of a memory. `current` says whether it is believed, and true, now; `said_at` is when its words
+    were said, which may be long before they were read from a transcript. `version` counts the stored rows; people
+    count fewer (see `history`)."""
 
     id: str
     version: int
@@ -39,7 +39,6 @@ class MemoryView:
     agent: str
     session: str
     current: bool
-    is_candidate: bool
     valid_from: str
     valid_to: str | None
     known_from: str
@@ -72,7 +71,6 @@ def memory_view(memory: Memory, now: Micros, *, archived: bool = False) -> Memor
         agent=memory.scope.agent,
         session=memory.scope.session,
         current=memory.current(now),
-        is_candidate=memory.is_candidate,
         valid_from=iso(memory.valid_from),
         valid_to=iso_or_none(memory.valid_to),
         known_from=iso(memory.known_from),
@@ -89,7 +87,7 @@ def memory_view(memory: Memory, now: Micros, *, archived: bool = False) -> Memor
 def _said_at(memory: Memory) -> Micros:
     """A statement from a conversation holds since it was said; one that was stored directly was said then, and
     may hold since another time."""
-    is_from_conversation = memory.source in (Source.SESSION, Source.CAPTURED, Source.CONSOLIDATION)
+    is_from_conversation = memory.source in (Source.SESSION, Source.CONSOLIDATION)
     return min(memory.valid_from, memory.known_from) if is_from_conversation else memory.known_from
 
 

@@ -1,4 +1,4 @@
-"""The operation for what waits for a person: candidates, and statements that may contradict each other."""
+"""The operation for what waits for a person: suggestions, and statements that may contradict each other."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentations import reviewing as reviewing_presentations
+from picomem.operations.suggesting import SuggestionView, suggestion_view
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
     name: str = option(
-        "the memory to decide on: its key or id (default: list all that need a decision)", "", positional=True
+        "the memory to decide on: its key or id, or the id of a suggestion (default: list all that need a decision)",
+        "",
+        positional=True,
     )
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs; or any memory that it replaces", "")
@@ -32,8 +35,8 @@ class ReviewRequest:
 
 @dataclass(frozen=True, slots=True)
 class WaitingView:
-    """A candidate, or a memory from others; or, with `older`, a statement that may outdate that one. `reason` says why
-    it was stored so."""
+    """A memory from others; or, with `older`, a statement that may outdate that one. `reason` says why it was stored
+    so."""
 
     memory: MemoryView
     older: MemoryView | None
@@ -42,7 +45,9 @@ class WaitingView:
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """The pending decisions, pairs first; or the change that was made, with the key of its memory.
+    """The pending decisions on memories, pairs first; or the change that was made, with the key of its memory.
+
+    The first page also holds as many `suggestions`, the latest first; `suggested` is how many there are.
 
     `left_out` is how many more wait behind `cursor`, which is empty on the last page. Where nothing waits, `untrusted`
     is how many more there are with the option of that name. `warnings` says what of the page is damaged.
@@ -54,18 +59,20 @@ class ReviewResult:
     change: ChangeView | None
     key: str
     untrusted: int = 0
+    suggestions: list[SuggestionView] = field(default_factory=list)
+    suggested: int = 0
     warnings: list[str] = field(default_factory=list)
 
 
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
-    """List what needs a decision, or decide: candidates, and statements that may contradict each other.
+    """List what needs a decision, or decide: suggestions, and statements that may contradict each other.
 
-    keep confirms a candidate or what came from others, or both of a pair; supersede ends the older of a pair where the
-    newer begins, merge archives the older because the newer says the same, and both confirm the newer one; discard
-    archives the memory, or the newer of a pair. With `other`, supersede and merge take any two memories: the first
-    replaces the other. `undo` takes each decision back.
+    keep makes a memory of a suggestion, confirms what came from others, or leaves both of a pair; supersede ends the
+    older of a pair where the newer begins, and merge archives the older because the newer says the same; discard hides
+    the suggestion, or archives the memory, or the newer of a pair. With `other`, supersede and merge take any two
+    memories: the first replaces the other. `undo` takes each decision back.
     """
-    from picomem.engine.review import count_to_review, decide_on, pending_decisions
+    from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
 
     if bool(request.name) != bool(request.verdict):
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
@@ -90,11 +97,9 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         for item in items
     ]
     untrusted = 0 if places or request.untrusted else count_to_review(engine, untrusted=True)
-    return ReviewResult(views, left_out, cursor, None, "", untrusted, damage_warnings(damaged))
-
-
-def _what(item: WaitingView) -> str:
-    return "candidate" if item.memory.is_candidate else f"from: {item.memory.origin}"
+    waiting = [] if request.cursor else waiting_suggestions(engine)
+    suggested = [suggestion_view(suggestion) for suggestion in waiting[: request.limit]]
+    return ReviewResult(views, left_out, cursor, None, "", untrusted, suggested, len(waiting), damage_warnings(damaged))
 
 
 def _listed(result: ReviewResult) -> str:
@@ -102,8 +107,11 @@ def _listed(result: ReviewResult) -> str:
         return f"{result.key}: {result.change.reason}"
     lines = []
     for item in result.waiting:
-        beside = f" (may outdate {item.older.key}: {item.older.content})" if item.older else f" ({_what(item)})"
+        beside = (
+            f" (may outdate {item.older.key}: {item.older.content})" if item.older else f" (from: {item.memory.origin})"
+        )
         lines.append(f"- {item.memory.key}: {item.memory.content}{beside}")
+    lines += [f"- {view.id}: {view.text} (suggestion)" for view in result.suggestions]
     return "\n".join(lines) or "Nothing waits for a decision."
 
 

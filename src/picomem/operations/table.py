@@ -18,6 +18,7 @@ _PLACES = {
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),
     "undoing": ("undo", "changes"),
+    "suggesting": ("suggestions",),
     "reviewing": ("review",),
     "purging": ("purge",),
     "recalling": ("recall",),

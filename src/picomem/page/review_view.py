@@ -1,4 +1,4 @@
-"""Review: what contradicts or looks alike, candidates, and what is not from the user; each decision is one change."""
+"""Review: what contradicts or looks alike, suggestions, and what is not from the user; each decision is one change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = {"keep": "y", "merge": "m", "supersede": "s", "discard": "x"}  # of the k
 
 @dataclass(frozen=True, slots=True)
 class ReviewEntry:
-    """Something to decide, of the group `pair`, `candidate` or `from_others`, with the words that differ."""
+    """Something to decide, of the group `pair` or `from_others`, with the words that differ."""
 
     group: str
     waiting: WaitingView
@@ -36,9 +36,12 @@ async def show(asked: PageRequest) -> PageContent:
     values: dict[str, Any] = {
         "groups": [
             (group, members)
-            for group in ("pair", "candidate", "from_others")
+            for group in ("pair", "from_others")
             if (members := [entry for entry in entries if entry.group == group])
         ],
+        "suggestions": listed["suggestions"],
+        "suggested": listed["suggested"],
+        "verdicts": _SINGLE_VERDICTS,
         "keys": KEYS,
         "left_out": listed["left_out"],
         "next": asked.address_with(cursor=listed["cursor"]) if listed["cursor"] else "",
@@ -64,8 +67,7 @@ async def decide(asked: PageRequest) -> Redirect:
 def entry_of(waiting: WaitingView) -> ReviewEntry:
     """What the template needs to know of something that waits."""
     if waiting.older is None:
-        group = "candidate" if waiting.memory.is_candidate else "from_others"
-        return ReviewEntry(group, waiting, [], [], _SINGLE_VERDICTS)
+        return ReviewEntry("from_others", waiting, [], [], _SINGLE_VERDICTS)
     older_marks, marks = marked_differences(waiting.older.content, waiting.memory.content)
     return ReviewEntry("pair", waiting, marks, older_marks, _PAIR_VERDICTS)
 

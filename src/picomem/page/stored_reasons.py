@@ -3,8 +3,6 @@
 The engine stores a reason as English sentences, in one text. The English catalogue has the same sentences word for
 word, with places for what is named in them, so each of them is recognised by its English and told in another language.
 A text of which any sentence is not recognised is shown as it was stored: somebody gave that reason.
-
-The signals of the classifiers stand in the catalogue by their English, too.
 """
 
 from __future__ import annotations
@@ -21,9 +19,7 @@ _REASON, _WHY, _CITATION, _WARNING, _COMMAND = "reason.{}", "why.{}", "citation.
 _ADVICE = "warning.ask_operator"  # ends a warning that names a command of the server's machine
 _COMMANDS = ("command", "further_command")  # places of a command, or of the operation that a remote caller is told of
 _BETWEEN = "; "
-_BETWEEN_SIGNALS = ", "
 _PLACE = re.compile(r"\{(\w+)\}")
-_WITH_SIGNALS = re.compile(r"(.+) \(([^()]+)\)", re.DOTALL)  # a sentence, and the signals that spoke for it
 _NEAR = re.compile(r"(.+) \(near (.+)\)")
 _SHAPES = {  # of what stands in some places: a name is between quotation marks, and has none within
     **dict.fromkeys(("key", "same_key", "name"), "[^“”]+"),
@@ -72,24 +68,16 @@ def _told_sentences(reason: str, say: Say) -> Iterator[str | None]:
     """Tell each sentence of a reason; None for one that is not known."""
     rest, is_more = reason, True
     while is_more:
-        told = _told(rest, say)
+        told = _told_alone(rest, say)
         if told is not None:  # a sentence may have the mark within it that stands between two
             yield told
             return
         first, is_more, rest = rest.partition(_BETWEEN)
-        yield _told(first, say) if is_more else None
-
-
-def _told(sentence: str, say: Say) -> str | None:
-    if (told := _told_alone(sentence, say)) is not None:
-        return told
-    match = _WITH_SIGNALS.fullmatch(sentence)
-    told = _told_alone(match[1], say) if match else None
-    return told + say("reasons.signals", signals=_told_signals(match[2], say)) if match and told else None
+        yield _told_alone(first, say) if is_more else None
 
 
 def _told_alone(sentence: str, say: Say, family: str = _REASON) -> str | None:
-    """Tell a sentence of a family of texts, without signals in parentheses."""
+    """Tell a sentence of a family of texts."""
     for key, pattern in _patterns(family):
         if match := pattern.fullmatch(sentence):
             values = {place: _told_value(place, value, say) for place, value in match.groupdict().items()}
@@ -101,8 +89,6 @@ def _told_value(place: str, value: str, say: Say) -> str:
     """Tell what stands in a place of a sentence; names and what a model said stay as they are."""
     if place in _OF_WORDS:
         return say("reasons.between_words").join(told_word(word, say) for word in value.split(", "))
-    if place == "signals":
-        return _told_signals(value, say)
     if place == "words":
         return say("reasons.between_words").join(_told_near(word, say) for word in value.split(", "))
     if place == "counts":
@@ -112,13 +98,6 @@ def _told_value(place: str, value: str, say: Say) -> str:
     if place in _COMMANDS:
         return _told_alone(value, say, _COMMAND) or value
     return told_reason(value, say) if place == "reason" else value
-
-
-def _told_signals(signals: str, say: Say) -> str:
-    """Tell the signals of a list; words, and signals that are not known, stay as they are."""
-    keys, names = _signals()
-    between = {_BETWEEN: say("reasons.between"), _BETWEEN_SIGNALS: say("reasons.between_signals")}
-    return names.sub(lambda match: say(f"signal.{keys[match[0]]}") if match[0] in keys else between[match[0]], signals)
 
 
 def _told_near(word: str, say: Say) -> str:
@@ -145,18 +124,6 @@ def _pattern(text: str) -> str:
         f"(?P<{piece}>{_SHAPES.get(piece, '.+?')})" if place % 2 else re.escape(piece)
         for place, piece in enumerate(pieces)
     )
-
-
-@cache
-def _signals() -> tuple[dict[str, str], re.Pattern[str]]:
-    """The ends of the signals' keys by their English; and a pattern of a whole signal, or of what stands between two.
-
-    The longest come first, because a signal may begin like another and may have a comma within it.
-    """
-    keys = {english: name for name, english in _texts("signal").items()}
-    ends = rf"{_BETWEEN}|{_BETWEEN_SIGNALS}|$"
-    names = "|".join(re.escape(english) for english in sorted(keys, key=len, reverse=True))
-    return keys, re.compile(rf"(?:(?<=; )|(?<=, )|^)(?:{names})(?={ends})|{_BETWEEN}|{_BETWEEN_SIGNALS}")
 
 
 @cache

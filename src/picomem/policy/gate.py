@@ -23,7 +23,6 @@ from collections.abc import Collection, Iterable
 
 from picomem.light_dataclass import dataclass
 from picomem.policy.low_value import low_value_reason
-from picomem.policy.offer_classifier import junk_signals
 from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
@@ -63,9 +62,6 @@ def judge(
         refusal = low_value_reason(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, refusal.reason)
-    if not explicit and origin is Origin.AGENT and (doubts := junk_signals(content)):
-        refusal = Refusal.NOT_WORTH_KEEPING
-        return Verdict(False, refusal, f"{refusal.reason} Seen: {', '.join(doubts)}.")
     return Verdict(True, None, "It was asked for." if explicit else "It states something that can matter later.")
 
 

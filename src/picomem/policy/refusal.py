@@ -26,7 +26,6 @@ class Refusal(StrEnum):
     CODE = "code"
     UNTRUSTED_INSTRUCTION = "untrusted_instruction"
     TRANSIENT = "transient"
-    NOT_WORTH_KEEPING = "not_worth_keeping"
 
     @property
     def reason(self) -> str:
@@ -48,9 +47,6 @@ _REASONS = {
     Refusal.UNTRUSTED_INSTRUCTION: (
         "It reads as an instruction to the agent, and nothing shows that the user gave it; if they did, they can store "
         "it in a terminal, as in “picomem remember …”."
-    ),
-    Refusal.NOT_WORTH_KEEPING: (
-        "It reads like talk about the work, a guess or common knowledge; what will be true later is kept."
     ),
     Refusal.TRANSIENT: "It is about this moment or this task and will not be true later.",
 }

@@ -45,8 +45,7 @@ class Candidate:
     """One thing to remember: a clean statement, and where it was asked for.
 
     `text[start:end]` is the span that asks, cue included; `cue` is the words that triggered it. `key` is
-    valid and comes from the content. `importance` is 0 to 1. `outright` says that it was asked for explicitly;
-    what was only said is `likely` (0 to 1) to last, for these `reasons` (see `durability`).
+    valid and comes from the content. `importance` is 0 to 1. `outright` says that it was asked for explicitly.
     """
 
     content: str
@@ -57,8 +56,6 @@ class Candidate:
     end: int
     cue: str
     outright: bool = True
-    likely: float = 1.0
-    reasons: tuple[str, ...] = ()
 
 
 def find_requests(text: str) -> list[Candidate]:

@@ -21,7 +21,7 @@ from picomem.records.memory import Memory, Parent, doubted_pairs
 from picomem.store import audit, episodes, memories, row_counts
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
-_MADE = (Source.CAPTURED, Source.CONSOLIDATION)  # from what was said, by picomem itself
+_MADE = (Source.SESSION, Source.CONSOLIDATION)  # from what was said, by picomem itself
 _ALWAYS = 2**62  # behind all times: what is believed now, whatever the clock says
 _VERSIONS = 32  # of a memory, the latest, among whose sources it is looked where it was said
 _WIDER = 4  # times as many are read where the filters leave too few
@@ -138,12 +138,7 @@ def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
 
 def _may_replace(newer: Memory, older: Memory, now: Micros) -> bool:
     is_linked = older.id in newer.contradicts or newer.id in older.contradicts
-    return (
-        is_linked
-        and (older.archived or older.over(now))
-        and older.valid_from <= newer.valid_from
-        and not newer.is_candidate
-    )
+    return is_linked and (older.archived or older.over(now)) and older.valid_from <= newer.valid_from
 
 
 def _was_outdated(state: RecallState, gone: Memory) -> bool:

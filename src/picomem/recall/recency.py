@@ -12,12 +12,10 @@ from picomem.records.hit import Hit
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
 
-CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
 CLOSE = 0.25  # of the score: two statements that fit so nearly alike
 FAR = 0.7  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
 _MOST_DECISIONS = 60
-UNCONFIRMED = "said in passing, not confirmed"
 
 
 def newer_first(
@@ -25,14 +23,12 @@ def newer_first(
 ) -> tuple[dict[int, float], dict[int, str]]:
     """The scores of memories by their document, with a newer statement right before the older one that it may
     contradict, and of two decisions that answer the same words as well, the later first; and a remark on those that
-    are older, or not confirmed. `words` are those of the question that each document holds."""
-    weighed = {doc: score * (CANDIDATE if records[doc].is_candidate else 1.0) for doc, score in scores.items()}
-    remarks = {doc: UNCONFIRMED for doc in weighed if records[doc].is_candidate}
+    are older. `words` are those of the question that each document holds."""
+    weighed = dict(scores)
+    remarks: dict[int, str] = {}
     docs = {records[doc].id: doc for doc in weighed}
     for newer, older in _oldest_first(doubted_pairs(records[doc] for doc in weighed)):
         first, second = docs[newer.id], docs[older.id]
-        if newer.is_candidate and not older.is_candidate:
-            continue  # what nobody confirmed neither outdates what somebody did nor stands before it
         remarks[second] = OUTDATED
         best = max(weighed.values())
         if weighed[first] <= weighed[second] <= weighed[first] + FAR * best:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from picomem.clock import Micros
@@ -95,6 +96,34 @@ class Episode:
     created_at: Micros = 0
     actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
     outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
+    suggested: str = ""  # stretches of the preview that seem worth remembering: see `suggested_spans`
+
+
+class SuggestedSpan(NamedTuple):
+    """A stretch of a text, [start, end) in characters, and the estimate (0–1) that it is worth remembering. `question`
+    is the one that it answers, if an agent's form asked it."""
+
+    start: int
+    end: int
+    estimate: float
+    question: str = ""
+
+
+def suggested_spans(stored: str) -> list[SuggestedSpan]:
+    """The stretches that `packed_spans` made a text of."""
+    parts = (line.split(" ", 3) for line in stored.split("\n") if line)
+    return [
+        SuggestedSpan(int(start), int(end), int(thousandths) / 1000, "".join(question))
+        for start, end, thousandths, *question in parts
+    ]
+
+
+def packed_spans(spans: Iterable[SuggestedSpan]) -> str:
+    """Stretches as an episode keeps them, a line each."""
+    return "\n".join(
+        f"{span.start} {span.end} {round(span.estimate * 1000)} {' '.join(span.question.split())}".rstrip()
+        for span in spans
+    )
 
 
 def begins_outcome(line: str) -> bool:

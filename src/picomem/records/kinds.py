@@ -59,7 +59,6 @@ class Source(StrEnum):
     SESSION = "session"
     MIGRATION = "migration"
     CONSOLIDATION = "consolidation"
-    CAPTURED = "captured"  # said in passing, and not confirmed yet: a candidate
 
 
 CRITICAL_FROM = 0.9  # the importance from which a memory is critical

@@ -64,11 +64,6 @@ class Memory:
         return self.known_to is None and (self.valid_to is None or self.valid_to > self.known_from)
 
     @property
-    def is_candidate(self) -> bool:
-        """Whether it was captured and is not confirmed yet: it weighs less in recall, and is not in the index page."""
-        return self.source is Source.CAPTURED
-
-    @property
     def contradicts(self) -> tuple[str, ...]:
         """The ids of the memories that it may contradict; see `doubted_pairs`."""
         return contradicted_ids(self.related)

@@ -39,6 +39,11 @@ class Turn:
         """The words and actions, as a person reads them."""
         return "\n".join(filter(None, (self.text, *self.actions)))
 
+    def question_of(self, start: int, end: int) -> str:
+        """The question of a form that a stretch of the words answers; empty where it answers none."""
+        said = self.text[start:end].strip()
+        return next((question for question, answer in self.answers if said in answer), "")
+
 
 @dataclass(frozen=True, slots=True)
 class TranscriptInfo:

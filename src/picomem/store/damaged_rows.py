@@ -24,7 +24,7 @@ _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},
     "changes": {"before", "after", "idempotency_key", "request_hash"},
     "transcripts": {"started_at", "ended_at", "abandoned", "policy_by", "repository"},
-    "episodes": {"started_at", "ended_at", "actions", "outcomes"},
+    "episodes": {"started_at", "ended_at", "actions", "outcomes", "suggested"},
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},
@@ -43,7 +43,8 @@ _CHOICES = {
 _LISTS = {"memories": ("tags", "related")}
 _UNREADABLE = '["(damaged)"]'
 _NULL_TEXTS = set(
-    "closed_by path idempotency_key request_hash abandoned actions outcomes sender policy_by repository".split()
+    "closed_by path idempotency_key request_hash abandoned actions outcomes suggested sender policy_by "
+    "repository".split()
 )
 
 

@@ -256,6 +256,7 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         tokens=episode.tokens,
         actions=episode.actions,
         outcomes=episode.outcomes,
+        suggested=episode.suggested,
     )
 
 
@@ -265,6 +266,7 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
     sql(tx).run(
         "rewrite_episode_text",
         user=scope.user,
+        suggested=episode.suggested,
         id=episode.id,
         preview=episode.preview,
         summary=episode.summary,
@@ -421,6 +423,23 @@ def count_by_time(tx: Transaction, scope: Scope, since: Micros, until: Micros, s
     return {number * slot: count for number, count in rows}
 
 
+class InTranscript(NamedTuple):
+    """An episode, and the transcript that it points into."""
+
+    episode: Episode
+    transcript: Transcript
+
+
+def suggested(tx: Transaction, scope: Scope, limit: int) -> list[InTranscript]:
+    """The scope's episodes that hold a sentence which seems worth remembering, the latest first, with their
+    transcripts. Damaged rows are left out."""
+    rows = sql(tx).all("suggested_episodes", **_reader(scope), limit=limit)
+    read = _whole(rows, scope, [])
+    ids = {episode.transcript_id for episode in read}
+    by_id = {id_: record for id_ in ids if (record := transcript(tx, scope, id_)) is not None}
+    return [InTranscript(episode, by_id[episode.transcript_id]) for episode in read if episode.transcript_id in by_id]
+
+
 class NearbyEpisodes(NamedTuple):
     """The ids of episodes before and after one in its transcript, in the order of the transcript."""
 
@@ -518,6 +537,7 @@ def _record(row: Row) -> Episode:
         doc=values["doc"],
         actions=values["actions"] or "",
         outcomes=values["outcomes"] or "",
+        suggested=values["suggested"] or "",
     )
 
 

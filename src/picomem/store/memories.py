@@ -89,7 +89,6 @@ class Undecided(NamedTuple):
 
     id: str
     known_from: Micros
-    is_candidate: bool
     change_id: str
 
 
@@ -362,13 +361,6 @@ def versions_of_key(tx: Transaction, scope: Scope, key: str, ids: Collection[str
     return read
 
 
-def renamed(tx: Transaction, scope: Scope, held: Iterable[Memory]) -> list[Memory]:
-    """The current versions of memories that once held a key, under the keys that they have now. `held` are the versions
-    under the key."""
-    every = (version for memory_id in {memory.id for memory in held} for version in versions(tx, scope, memory_id))
-    return [version for version in every if version.known_to is None and version.valid_to is None]
-
-
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """The versions that match their hash. `damaged` gets the ids of the others, and each number that the index has
     and the table lacks."""
@@ -471,13 +463,9 @@ def _of_ids(tx: Transaction, statement: str, scope: Scope, now: Micros, ids: Col
 
 
 def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
-    """Return the current memories that are candidates, or that came from tools, the web or others."""
+    """Return the current memories that came from tools, the web or others."""
     rows = sql(tx).all("undecided_memories", **_reader(scope, now))
-    typed = (of_types(row, (str, int, str, str)) for row in rows)
-    return [
-        Undecided(id_, known_from, source == Source.CAPTURED.value, change_id)
-        for id_, known_from, source, change_id in typed
-    ]
+    return [Undecided(*of_types(row, (str, int, str))) for row in rows]
 
 
 def missing_undecided(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
@@ -626,11 +614,6 @@ def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """Return how many memories of each kind the user believes now."""
     return row_counts.by_name(sql(tx).all("count_memories", user=scope.user, now=now))
-
-
-def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """Return how many of these wait to be confirmed."""
-    return row_counts.by_name(sql(tx).all("count_candidates", user=scope.user, now=now, most=_MOST))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:

@@ -207,9 +207,7 @@ class SqliteConnector:
 
     def _schema_remedy(self, differing: SchemaDifference) -> str:
         if differing.can_be_mended():
-            from shlex import quote
-
-            return f"run `picomem doctor --repair --db {quote(str(self.path))}`"
+            return "run `picomem doctor --repair` on that store"
         return "put a copy in its place" if self._foreign else "picomem neither reads nor removes it"
 
     def _damaged_log_sentence(self) -> str:

@@ -105,6 +105,7 @@ STEPS = (
     Step(("0022",), added=(Added("episodes", ("outcomes",)), Added("transcripts", ("repository",)))),
     Step(("0023",)),
     Step(("0024",)),
+    Step(("0025",), added=(Added("episodes", ("suggested",)),)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

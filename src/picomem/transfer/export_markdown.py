@@ -85,7 +85,6 @@ def _present(memory: ExportedMemory, now: Micros) -> Memory | None:
 def _entry(memory: ExportedMemory, present: Memory, clean: Clean) -> Iterator[str]:
     about = [f"since {iso(present.valid_from)[:10]}", f"said by the {present.origin}"]
     about += ["pinned"] if present.pinned else []
-    about += ["a candidate"] if present.is_candidate else []
     about += [f"project {present.scope.project}"] if present.scope.project else []
     about += [f"tags {', '.join(map(for_markdown_line, present.tags))}"] if present.tags else []
     about += [f"until {iso(present.expires_at)[:10]}"] if present.expires_at is not None else []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
     from picomem.operations.reviewing import WaitingView
     from picomem.operations.sessions import ListedSession
+    from picomem.operations.suggesting import SuggestionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,7 @@ class ListEntry:
 def memory_entry(view: MemoryView) -> ListEntry:
     """A memory in a list of memories."""
     memory = inert(view)
-    standing = ["candidate"] if memory.is_candidate else []
-    standing += [memory.kind]
+    standing = [memory.kind]
     standing += ["pinned"] if memory.pinned else []
     standing += ["archived"] if memory.archived else []
     standing += [memory.project] if memory.project else []
@@ -72,7 +72,7 @@ def review_entry(view: WaitingView) -> ListEntry:
         marks = ((len(text) + 1, len(text) + len(_OR_STILL)),)
         text += f"{_OR_STILL} {attributed(older.content, older.origin)}"
     else:
-        section = "Said in passing" if memory.is_candidate else "Not from you"
+        section = "Not from you"
     return ListEntry(
         id=f"{memory.id} {older.id}" if older else memory.id,
         title=memory.key,
@@ -83,6 +83,20 @@ def review_entry(view: WaitingView) -> ListEntry:
         section=section,
         memory=memory.id,
         opens=("why", (("id", memory.id),)),
+    )
+
+
+def suggestion_entry(view: SuggestionView) -> ListEntry:
+    """A sentence that may be worth remembering."""
+    suggestion = inert(view)
+    return ListEntry(
+        id=suggestion.id,
+        title=suggestion.text,
+        about=" · ".join(filter(None, ["suggestion", suggestion.kind, suggestion.project])),
+        aside=day(suggestion.at)[:10] if suggestion.at else "",
+        section="Said in passing",
+        memory=suggestion.id,
+        opens=("show", (("episode", suggestion.episode),)),
     )
 
 

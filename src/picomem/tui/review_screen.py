@@ -10,7 +10,7 @@ from textual.content import Content
 
 from picomem.errors import PicomemError
 from picomem.operations.presentations.wording import plural
-from picomem.tui.list_entry import ListEntry, review_entry
+from picomem.tui.list_entry import ListEntry, review_entry, suggestion_entry
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 from picomem.tui.presented_content import styled
 
@@ -21,7 +21,7 @@ _OF_A_PAIR = ("merge", "supersede")
 
 
 class ReviewScreen(PagedScreen):
-    """The list of what waits: statements that may contradict each other, candidates, and what came from others."""
+    """The list of what waits: statements that may contradict each other, suggestions, and what came from others."""
 
     mode = "status"
     text_lines = 3
@@ -41,10 +41,11 @@ class ReviewScreen(PagedScreen):
     def read_page(self, cursor: str, limit: int) -> EntryPage:
         result = self.runner.call_here("review", untrusted=True, limit=limit, cursor=cursor)
         entries = [review_entry(waiting) for waiting in result.waiting]
+        suggested = [suggestion_entry(suggestion) for suggestion in result.suggestions]
         self._others |= {
             entry.id: waiting.older.id for entry, waiting in zip(entries, result.waiting, strict=True) if waiting.older
         }
-        return EntryPage(entries, result.cursor, result.warnings, result.left_out)
+        return EntryPage([*entries, *suggested], result.cursor, result.warnings, result.left_out)
 
     def heading(self, count: int, more: str) -> str:
         return f"{plural(count, 'decision')} to make{more}"

@@ -54,7 +54,7 @@ def memories(result: MemoriesResult) -> Presentation:
 
 def _standing(memory: MemoryView) -> str:
     """The kind of a memory, and whether it waits to be confirmed."""
-    return f"candidate, {memory.kind}" if memory.is_candidate else memory.kind
+    return memory.kind
 
 
 def _end(memory: MemoryView) -> str:

@@ -53,11 +53,11 @@ def _read(result: IngestResult) -> list[str]:
         f"{plural(result.episodes, 'new episode')}, {result.updated:,} grown or moved, "
         f"{result.repeated:,} known already.",
     ]
-    sources = [f"{plural(result.requests, 'request')} to remember"] if result.requests else []
-    sources += [f"{plural(result.captured, 'statement')} made in passing"] if result.captured else []
-    if sources:
+    if result.requests:
         became = counts(sorted(result.decisions.items()))
-        sentences.append(f"{' and '.join(sources)} went through the gate: {became}.")
+        sentences.append(f"{plural(result.requests, 'request')} to remember went through the gate: {became}.")
+    if result.suggestions:
+        sentences.append(f"{plural(result.suggestions, 'sentence')} may be worth remembering: `picomem suggestions`.")
     if result.redacted:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
     if result.kept:
@@ -106,11 +106,10 @@ def embedded(result: EmbedResult) -> Presentation:
 
 def status(result: Status) -> Presentation:
     kinds = counts(result.memories, number_first=False) or "none yet"
-    waiting = sum(result.candidates.values())
-    candidates = f"; {plural(waiting, 'candidate')} of them, see `picomem review`" if waiting else ""
     pairs = [
         ("user", result.user),
-        ("memories", f"{sum(result.memories.values()):,}  ({kinds}){candidates}; {result.archived:,} archived"),
+        ("memories", f"{sum(result.memories.values()):,}  ({kinds}); {result.archived:,} archived"),
+        ("suggestions", f"{result.suggestions:,}"),
         ("episodes", f"{result.episodes:,}"),
     ]
     pairs += [

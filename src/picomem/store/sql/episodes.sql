@@ -103,20 +103,20 @@ WHERE t.user_id = :user AND t.send_policy = 'deny'
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.row_hash
+    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.suggested, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    actions, outcomes, row_hash)
+    actions, outcomes, suggested, row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :actions, :outcomes, :row_hash)
+    :actions, :outcomes, :suggested, :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
-    ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes
+    ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes, suggested = :suggested
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
@@ -265,11 +265,20 @@ ON CONFLICT (user_id) DO UPDATE SET episodes = holdings.episodes + excluded.epis
 SELECT {episode_columns} FROM episodes AS e
 WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 
+-- name: suggested_episodes
+-- The conditions on what is suggested lead to the index episodes_suggested.
+SELECT {episode_columns} FROM episodes AS e
+JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND e.suggested IS NOT NULL AND e.suggested <> '' AND t.send_policy <> 'deny' AND {of_project}
+  AND (:agent = '' OR t.agent = :agent) AND (:session = '' OR t.session = :session)
+ORDER BY e.started_at DESC, e.id LIMIT :limit
+
 -- name: delete_episode
 DELETE FROM episodes WHERE user_id = :user AND id = :id
 
 -- name: rewrite_episode_preview
-UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions, outcomes = :outcomes
+UPDATE episodes SET preview = :preview, tokens = :tokens, actions = :actions, outcomes = :outcomes,
+    suggested = :suggested
 WHERE user_id = :user AND id = :id
 
 -- name: like_episodes

@@ -152,7 +152,7 @@ v.known_to IS NULL AND (v.valid_to IS NULL OR v.valid_to > m.valid_to)
 
 -- part: undecided
 -- As the index memories_undecided has it.
-(source = 'captured' OR origin IN ('tool', 'web', 'other') OR related <> '[]')
+(origin IN ('tool', 'web', 'other') OR related <> '[]')
 
 -- name: listed_memories
 SELECT {memory_columns} FROM memories WHERE {listed_memories}
@@ -223,8 +223,8 @@ SELECT {memory_columns} FROM memories WHERE user_id = :user AND (id, version) IN
     WHERE v.user_id = :user AND v.id IN (SELECT value FROM json_each(:ids)) GROUP BY v.id)
 
 -- name: undecided_memories
-SELECT id, known_from, source, change_id FROM memories
-WHERE {believed_now} AND {undecided} AND (source = 'captured' OR origin IN ('tool', 'web', 'other'))
+SELECT id, known_from, change_id FROM memories
+WHERE {believed_now} AND {undecided} AND origin IN ('tool', 'web', 'other')
 ORDER BY known_from DESC, id
 
 -- name: ended_or_linked
@@ -247,7 +247,7 @@ WHERE user_id = :user AND known_to IS NULL AND {undecided} AND NOT ({entry}) AND
 
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
-source <> 'captured' AND origin NOT IN ('tool', 'web', 'other')
+origin NOT IN ('tool', 'web', 'other')
 
 -- part: entry_place
 -- The values by which entries are ordered, as the index memories_entries has them; falling ones are negative.
@@ -319,14 +319,6 @@ SELECT kind, sum(counted) FROM (
       AND expires_at IS NOT NULL AND expires_at <= :now GROUP BY kind
 ) AS counts
 GROUP BY kind HAVING sum(counted) > 0 ORDER BY kind
-
--- name: count_candidates
-SELECT kind, count(*) FROM (
-    SELECT kind FROM memories
-    WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
-      AND (expires_at IS NULL OR expires_at > :now) AND {undecided} AND source = 'captured'
-    ORDER BY known_from DESC, id LIMIT :most) AS candidates
-GROUP BY kind ORDER BY kind
 
 -- name: insert_change
 INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,

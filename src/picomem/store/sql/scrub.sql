@@ -11,7 +11,7 @@ UPDATE memories SET content = :content, context = :context, tags = :tags, relate
 WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: rewrite_episode_text
-UPDATE episodes SET preview = :preview, summary = :summary, tokens = :tokens, actions = :actions,
+UPDATE episodes SET suggested = :suggested, preview = :preview, summary = :summary, tokens = :tokens, actions = :actions,
     outcomes = :outcomes
 WHERE user_id = :user AND id = :id
 

@@ -1,0 +1,160 @@
+"""Suggestions: sentences of past sessions that look worth remembering and that nobody asked to be remembered.
+
+A suggestion is a pointer: an episode holds the places of such sentences (`Episode.suggested`), with an estimate of how
+likely each is to last. So it is derived, like an index: it has no key and no version, it is never merged, and it goes
+when its episode goes. A person makes a memory of it, or discards it (`settle_suggestion`). Both write a memory that was
+made from the episode, which is archived at once if it was discarded; that memory hides the suggestion until its run is
+undone.
+
+At most `MOST_OF_A_SESSION` of a session are listed, the likeliest. The same said again in another session, also in
+other words, raises the estimate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from math import log
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput, NotFound, Refused
+from picomem.light_dataclass import dataclass, replace
+from picomem.memory.decide import Offer
+from picomem.memory.likeness import SAME_SUBJECT, say_the_same, subject_likeness
+from picomem.memory.remember import Writer
+from picomem.memory.review_items import ReviewVerdict
+from picomem.policy.requests import kind_of, statement
+from picomem.records.episode import Episode, Transcript, suggested_spans
+from picomem.records.kinds import Decision, Kind, Origin
+from picomem.records.memory import Change, Parent
+from picomem.records.scope import Scope
+from picomem.store import audit, episodes, memories
+from picomem.store.connector import Transaction
+from picomem.text.memory_keys import suggest_key
+from picomem.text.terms import query_terms
+
+MOST_OF_A_SESSION = 4
+MOST_READ = 2_000  # episodes, the latest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A sentence that may be worth remembering. `at` is when it was said; `estimate` is the probability (0–1) that it
+    is worth knowing later."""
+
+    id: str  # of its episode, and the place of its first character there
+    text: str
+    kind: Kind
+    at: Micros | None
+    project: str
+    session: str
+    episode_id: str
+    estimate: float
+
+
+def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
+    """What waits for a decision, the latest first."""
+    found = [
+        suggestion
+        for episode, transcript in episodes.suggested(tx, scope, MOST_READ)
+        if not transcript.took_back(episode.first_turn)
+        for suggestion in _of_episode(episode, transcript)
+    ]
+    waiting = _without_decided(tx, scope, found)
+    return sorted(_likeliest(_raised(waiting)), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
+
+
+def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | None:
+    """The suggestion that waits under an id; None where the name is not of that form. Raises NotFound."""
+    episode_id, colon, place = name.partition(":")
+    if not colon or not place.isdigit():
+        return None
+    for suggestion in suggestions(tx, scope):
+        if suggestion.id == f"{episode_id}:{place}":
+            return suggestion
+    raise NotFound(f"No suggestion “{name[:80]}” waits; `picomem suggestions` lists those that do.")
+
+
+def settle_suggestion(
+    tx: Transaction, writer: Writer, scope: Scope, suggestion: Suggestion, verdict: ReviewVerdict
+) -> Change:
+    """Make a memory of a suggestion, or an archived one that hides it, because a person said so. Raises InvalidInput
+    for a verdict on pairs, and Refused where the gate says no."""
+    if verdict not in (ReviewVerdict.KEEP, ReviewVerdict.DISCARD):
+        raise InvalidInput(f"A suggestion is kept or discarded; {verdict} is for two memories.")
+    owner = scope if suggestion.kind is Kind.PREFERENCE else scope.narrowed(project=suggestion.project)
+    offer = Offer(
+        scope=owner,
+        content=suggestion.text,
+        kind=suggestion.kind,
+        key=suggest_key(suggestion.text, suggestion.kind.value),
+        key_given=False,
+        origin=Origin.USER,
+        valid_from=None if suggestion.at is None else min(suggestion.at, writer.now),  # a machine's clock may be ahead
+    )
+    done = writer.remember(tx, offer, [Parent(kind="episode", id=suggestion.episode_id)])
+    if done.memory is None:
+        raise Refused(done.reason)
+    if verdict is ReviewVerdict.DISCARD and done.decision is Decision.ADD:
+        return writer.forget(tx, done.memory.scope, done.memory.id, "reviewed: discarded", "discard")
+    change = audit.change(tx, scope, done.change_id)
+    assert change is not None
+    return change
+
+
+def _of_episode(episode: Episode, transcript: Transcript) -> Iterable[Suggestion]:
+    for start, end, estimate, question in suggested_spans(episode.suggested):
+        text = " ".join(filter(None, [question, statement(episode.preview[start:end])]))
+        yield Suggestion(
+            id=f"{episode.id}:{start}",
+            text=text,
+            kind=kind_of(text),
+            at=episode.started_at,
+            project=transcript.project,
+            session=transcript.session,
+            episode_id=episode.id,
+            estimate=estimate,
+        )
+
+
+def _without_decided(tx: Transaction, scope: Scope, found: Sequence[Suggestion]) -> list[Suggestion]:
+    decided: defaultdict[str, list[str]] = defaultdict(list)  # texts by the episode that they were made from
+    undoing = audit.undoing(tx, scope, []) if found else {}
+    for memory, made_from in memories.made_from_episodes(tx, scope, list({one.episode_id for one in found})):
+        closed_by = memories.closers(tx, scope, memory.id).get(memory.version) if memory.archived else None
+        if closed_by not in undoing:
+            for episode_id in made_from:
+                decided[episode_id].append(memory.content)
+    return [one for one in found if not any(say_the_same(one.text, text) for text in decided[one.episode_id])]
+
+
+def _raised(found: Sequence[Suggestion]) -> list[Suggestion]:
+    """The suggestions with estimates raised by what other sessions say of the same subject."""
+    terms = {one.id: frozenset(query_terms(one.text)) for one in found}
+    counts = Counter(term for of_one in terms.values() for term in of_one)
+    holders: defaultdict[str, list[Suggestion]] = defaultdict(list)
+    for one in found:
+        for term in terms[one.id]:
+            holders[term].append(one)
+
+    def rarity(term: str) -> float:
+        return log(1 + len(found) / (counts[term] + 0.5))
+
+    raised = []
+    for one in found:
+        near = {other.id: other for term in terms[one.id] for other in holders[term][: MOST_OF_A_SESSION * 8]}
+        doubt = 1 - one.estimate
+        for other in near.values():
+            is_elsewhere = other.session != one.session and other.project == one.project
+            if is_elsewhere and subject_likeness(terms[one.id], terms[other.id], rarity) >= 2 * SAME_SUBJECT:
+                doubt *= 1 - other.estimate
+        raised.append(replace(one, estimate=round(1 - doubt, 3)))
+    return raised
+
+
+def _likeliest(found: Iterable[Suggestion]) -> list[Suggestion]:
+    of_session: defaultdict[str, list[Suggestion]] = defaultdict(list)
+    for one in found:
+        of_session[one.session].append(one)
+    ranked = (sorted(some, key=lambda one: (-one.estimate, one.id)) for some in of_session.values())
+    return [one for some in ranked for one in some[:MOST_OF_A_SESSION]]

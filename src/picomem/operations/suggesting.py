@@ -1,0 +1,97 @@
+"""The operation that lists suggestions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.light_dataclass import dataclass
+from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.paging import page_of
+from picomem.operations.presentations import reviewing as presentations
+from picomem.operations.recall_views import iso_or_none
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+    from picomem.memory.suggestions import Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsRequest:
+    project: str = option("only of this project", "")
+    limit: int = option("maximum number of suggestions", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "")
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionView:
+    """A sentence of a past session that may be worth remembering. `at` is when it was said (RFC 3339), `estimate`
+    the probability (0–1) that it is worth knowing later."""
+
+    id: str
+    text: str
+    kind: str
+    at: str | None
+    project: str
+    session: str
+    episode: str
+    estimate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsResult:
+    """Suggestions, the latest first, how many there are on all pages, and the cursor of the next page."""
+
+    suggestions: list[SuggestionView]
+    total: int
+    cursor: str
+
+
+def suggestions(engine: Engine, request: SuggestionsRequest) -> SuggestionsResult:
+    """List sentences of past sessions that may be worth remembering.
+
+    They are no memories: `review ID keep` makes one of a suggestion, and `review ID discard` hides it.
+    """
+    from picomem.engine.review import waiting_suggestions
+
+    def place(suggestion: Suggestion) -> tuple[int, str]:
+        return -(suggestion.at or 0), suggestion.id
+
+    waiting = waiting_suggestions(engine, request.project)
+    page, cursor = page_of(waiting, place, request.cursor, request.limit, example=(0, ""))
+    return SuggestionsResult([suggestion_view(suggestion) for suggestion in page], len(waiting), cursor)
+
+
+def suggestion_view(suggestion: Suggestion) -> SuggestionView:
+    """A suggestion as surfaces show it."""
+    return SuggestionView(
+        suggestion.id,
+        suggestion.text,
+        suggestion.kind.value,
+        iso_or_none(suggestion.at),
+        suggestion.project,
+        suggestion.session,
+        suggestion.episode_id,
+        suggestion.estimate,
+    )
+
+
+def _listed(result: SuggestionsResult) -> str:
+    lines = [f"- {view.id} ({view.kind}, {view.project or 'no project'}): {view.text}" for view in result.suggestions]
+    return "\n".join(lines) or "Nothing is suggested."
+
+
+OPERATIONS = (
+    Operation(
+        name="suggestions",
+        pages=True,
+        group="correct",
+        request=SuggestionsRequest,
+        result=SuggestionsResult,
+        run=suggestions,
+        present=presentations.suggested,
+        reply=_listed,
+        permission="memory:read:user",
+        read_only=True,
+        example="picomem suggestions --project shop",
+    ),
+)
