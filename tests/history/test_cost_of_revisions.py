@@ -11,6 +11,7 @@ import pytest
 from tests.cost import python_calls
 
 from picomem.engine.engine import Engine
+from picomem.operations.table import operation
 
 FEW, MANY = 20, 500
 QUESTION = "At which step of the harbour survey are we?"
@@ -63,3 +64,7 @@ def test_why_and_history_of_a_memory_that_was_revised_often_show_the_latest(open
     explained = engine.why("state", limit=5)
     assert (len(explained.changes), explained.left_out) == (5, FEW - 5)
     assert explained.numbers[explained.changes[-1].after or 0] == FEW
+    history = operation("history")
+    shown = history.call(engine, history.request(name="state", limit=5))
+    assert (shown.versions[-1].content, set(shown.version_numbers)) == (explained.memory.content, set(range(16, 21)))
+    assert shown.left_out == FEW - 5

@@ -314,7 +314,7 @@ class HistoryRequest:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
-    """`left_out` counts the stored rows before those that are shown. `version_numbers` counts the versions as people
+    """`left_out` counts the versions before those that are shown. `version_numbers` counts the versions as people
     do: a change may store several rows (see `picomem why`). `archived` says of each memory that is not believed any
     more, by its id, since when. `contradicted` are the keys of the memories that a version may contradict, by their
     ids."""
@@ -335,8 +335,10 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     true = moment(request.valid_at, now, engine.zone, end=True)
     every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
     then = versions_at(every, known, true)
-    versions = then[-request.limit :]
     numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
+    counted = [(version.id, numbers[version.id][version.version]) for version in then]
+    latest = set(list(dict.fromkeys(counted))[-request.limit :])
+    versions = [version for version, number in zip(then, counted, strict=True) if number in latest]
     believed_now = {version.id for version in every if version.known_to is None}
     ended = {version.id: version.known_to for version in every if version.id not in believed_now}
     return HistoryResult(
@@ -344,7 +346,7 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         [numbers[version.id][version.version] for version in versions],
         {memory_id: iso(at) for memory_id, at in ended.items() if at is not None},
         _contradicted(engine, versions),
-        len(then) - len(versions),
+        len(set(counted)) - len(latest),
     )
 
 
