@@ -26,7 +26,8 @@ def test_a_conversation_that_is_killed_at_any_step_ends_with_the_same_memory(tmp
     whole = report["whole"]
     assert whole["memories"] == [
         ["decided_deploy_tuesdays_harbour_quiet", "We decided to deploy on Tuesdays, because the harbour is quiet then", "decision", "user"],
-        ["staging_database_listens_port", "The staging database listens on port 6432", "fact", "agent"],
+        ["staging_database_listens_port", "The staging database listens on port 5433", "fact", "user"],
+        ["staging_port", "The staging database listens on port 6432", "fact", "agent"],
     ]  # fmt: skip
     assert whole["archived"] == [["drink", "Ann likes green tea"]]
     assert (whole["orphans"], whole["twice"], whole["numbered"], whole["taken_up"]) == (0, 0, True, True)

@@ -82,6 +82,8 @@ def test_a_migrated_store_equals_a_fresh_one_and_its_rows_match_their_hashes(
         added: dict[str, tuple[str, ...]] = {}
         for table, columns in (later for step in STEPS[version:] for later in step.added):
             added[table] = (*added.get(table, ()), *columns)
+        if "episodes" in added:
+            added.setdefault("transcripts", ())
         for table in sorted(added, reverse=True):  # an episode belongs to a transcript
             _put_row(opened, table, added[table])
         PostgresConnector(old, partitions=PARTITIONS).close()
@@ -131,7 +133,7 @@ def test_the_tables_that_the_design_of_sessions_lists_are_there(connection: psyc
 
 def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...]) -> None:
     connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
-    names = COLUMNS[table][: -len(added)]
+    names = COLUMNS[table][: len(COLUMNS[table]) - len(added)]
     kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
     chosen = {"user_id": "mia", "send_policy": "deny", "category": "timeline", "origin": "user"}
     plain = {"text": "a", "double precision": 1.0}

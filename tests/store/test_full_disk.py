@@ -6,6 +6,7 @@ The disk is a tmpfs of its own, which only root can mount.
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -162,6 +163,9 @@ def test_a_purge_that_there_is_no_room_to_finish_says_so_and_the_next_one_finish
     disk = make_disk("6m")
     engine = open_engine(disk / "memory.db")
     _grow(engine, tmp_path, random.Random(1), MEBIBYTE)
+    os.truncate(
+        disk / f"memory.db{ballast.SUFFIX}", MEBIBYTE // 2
+    )  # enough to delete, too little to write the file anew
     _fill(disk)
     purged = engine.purge(session=engine.timeline(limit=1)[0].session)
     assert "purge` again" in purged.unfinished

@@ -68,7 +68,7 @@ def test_a_memory_opens_to_its_reasons_its_history_and_the_session_it_comes_from
         await person.press("escape", "enter")
         assert "because" in person.text
         await person.press("h")
-        assert "The staging database listens on port 5433" in person.text and "believed" in person.text
+        assert "The staging database listens on port 6432" in person.text and "believed" in person.text
         await person.press("escape")
         await person.press("o")
         assert "staging" in person.text and ".jsonl" in person.text

@@ -101,19 +101,20 @@ class CallerContext:
         from picomem.memory.remember import Writer
 
         made_by = self.vectors()
+        returned = self.returned_texts()
         persons = NOBODY if origin is Origin.USER else self.persons()
         return Writer(
             actor=actor or self.caller.signature,
             now=self.clock(),
             verb=verb,
             store_vector=made_by.store_memory if made_by else None,
-            recalled=self.returned_texts().texts(),
-            returned_pieces=self.returned_texts().pieces(),
-            returned_memories=self.returned_texts().memories(),
+            recalled=returned.texts(),
+            returned_pieces=returned.pieces(),
+            returned_memories=returned.memories(),
             sources=self.sources,
             said=self.said,
             persons=persons,
-            stated=persons.joined(self.returned_texts().users_own()) if self.caller.is_agent else persons,
+            stated=persons.joined(returned.users_own()) if self.caller.is_agent else persons,
         )
 
     def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:

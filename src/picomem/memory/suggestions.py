@@ -54,13 +54,13 @@ class Suggestion:
 
 def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
     """What waits for a decision, the latest first."""
-    found = [
+    listed = [
         suggestion
         for episode, transcript in episodes.suggested(tx, scope, MOST_READ)
         if not transcript.took_back(episode.first_turn)
         for suggestion in _of_episode(episode, transcript)
     ]
-    waiting = _without_decided(tx, scope, found)
+    waiting = _without_decided(tx, scope, listed)
     return sorted(_likeliest(_raised(waiting)), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
 
 
@@ -117,31 +117,31 @@ def _of_episode(episode: Episode, transcript: Transcript) -> Iterable[Suggestion
         )
 
 
-def _without_decided(tx: Transaction, scope: Scope, found: Sequence[Suggestion]) -> list[Suggestion]:
+def _without_decided(tx: Transaction, scope: Scope, listed: Sequence[Suggestion]) -> list[Suggestion]:
     decided: defaultdict[str, list[str]] = defaultdict(list)  # texts by the episode that they were made from
-    undoing = audit.undoing(tx, scope, []) if found else {}
-    for memory, made_from in memories.made_from_episodes(tx, scope, list({one.episode_id for one in found})):
+    undoing = audit.undoing(tx, scope, []) if listed else {}
+    for memory, made_from in memories.made_from_episodes(tx, scope, list({one.episode_id for one in listed})):
         closed_by = memories.closers(tx, scope, memory.id).get(memory.version) if memory.archived else None
         if closed_by not in undoing:
             for episode_id in made_from:
                 decided[episode_id].append(memory.content)
-    return [one for one in found if not any(say_the_same(one.text, text) for text in decided[one.episode_id])]
+    return [one for one in listed if not any(say_the_same(one.text, text) for text in decided[one.episode_id])]
 
 
-def _raised(found: Sequence[Suggestion]) -> list[Suggestion]:
+def _raised(listed: Sequence[Suggestion]) -> list[Suggestion]:
     """The suggestions with estimates raised by what other sessions say of the same subject."""
-    terms = {one.id: frozenset(query_terms(one.text)) for one in found}
+    terms = {one.id: frozenset(query_terms(one.text)) for one in listed}
     counts = Counter(term for of_one in terms.values() for term in of_one)
     holders: defaultdict[str, list[Suggestion]] = defaultdict(list)
-    for one in found:
+    for one in listed:
         for term in terms[one.id]:
             holders[term].append(one)
 
     def rarity(term: str) -> float:
-        return log(1 + len(found) / (counts[term] + 0.5))
+        return log(1 + len(listed) / (counts[term] + 0.5))
 
     raised = []
-    for one in found:
+    for one in listed:
         near = {other.id: other for term in terms[one.id] for other in holders[term][: MOST_OF_A_SESSION * 8]}
         doubt = 1 - one.estimate
         for other in near.values():
@@ -152,9 +152,9 @@ def _raised(found: Sequence[Suggestion]) -> list[Suggestion]:
     return raised
 
 
-def _likeliest(found: Iterable[Suggestion]) -> list[Suggestion]:
+def _likeliest(listed: Iterable[Suggestion]) -> list[Suggestion]:
     of_session: defaultdict[str, list[Suggestion]] = defaultdict(list)
-    for one in found:
+    for one in listed:
         of_session[one.session].append(one)
     ranked = (sorted(some, key=lambda one: (-one.estimate, one.id)) for some in of_session.values())
     return [one for some in ranked for one in some[:MOST_OF_A_SESSION]]

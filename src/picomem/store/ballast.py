@@ -29,8 +29,9 @@ def keep(database: Path) -> None:
         wanted = min(_MOST, max(_LEAST, 2 * (database.stat().st_size + log_size(database))))
         if there >= wanted:
             return
-        size = min(wanted, (_free(database.parent) + there) // 3)
-        if size < there + _STEP:
+        room = _free(database.parent) + there
+        size = min(wanted, room // (2 if room < 2 * _LEAST else 3))  # of a tiny disk half
+        if size < min(there + _STEP, _MOST):
             return
         descriptor = os.open(ballast, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:

@@ -30,6 +30,7 @@ SCHEMA = "picomem"  # the schema of the tables, so that a store can share a data
 LISTS = {
     "but": 'text COLLATE "C"',
     "docs": "bigint",
+    "numbers": "bigint",
     "seqs": "bigint",
     "times": "bigint",
     "digests": 'text COLLATE "C"',
