@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +338,18 @@ def test_an_unknown_session_is_refused_with_the_operation_that_lists_them(chatti
     with pytest.raises(openai.NotFoundError) as refused:
         ask(client, [user("Are you there?")], stream=is_streamed)
     assert "the operation `sessions` lists them" in refused.value.message
+
+
+@pytest.mark.reliability("S10")
+@pytest.mark.parametrize("shape", [" ", "SELECT a from b;\n", "I use red, not blue. "])
+def test_the_server_answers_others_while_it_reads_a_hostile_message(chatting: Served, shape: str) -> None:
+    message = f"I live in Bergen.{shape * (900_000 // len(shape))}z"
+    waits: list[float] = []
+    with chatting.client() as stranger, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, client_of(chatting, f"hal{len(shape)}"), [user(message)])
+        while not waits or not asked.done():
+            begun = time.monotonic()
+            assert stranger.get("/health").status_code == 200
+            waits.append(time.monotonic() - begun)
+        assert asked.result().choices[0].finish_reason == "stop"
+    assert max(waits) < 5, waits  # issue 37 measured 57 seconds for 16,000 blanks

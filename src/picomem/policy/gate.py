@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from itertools import chain
 
 from picomem.light_dataclass import dataclass
 from picomem.policy.low_value import low_value_reason
@@ -181,15 +182,22 @@ _NEGATION = r"(?i)\b(not|no|never|without|cannot)\b|n't\b|[不没別别勿]"
 def _is_retold(content: str, recalled: Collection[str]) -> bool:
     """Each sentence says no more than one that was recalled: its terms, in their order, and as often negated."""
     said = [sentence for sentence in _told(content) if sentence[0]]
-    known = [sentence for text in recalled for sentence in _told(text)]
+    known: dict[str, list[tuple[list[str], int]]] = {}  # the sentences that hold a term
+    for sentence in chain.from_iterable(map(_told, recalled)) if said else ():
+        for term in dict.fromkeys(sentence[0]):
+            known.setdefault(term, []).append(sentence)
     return bool(said) and all(
-        any(negations == others and _in_order(wanted, of) for of, others in known) for wanted, negations in said
+        any(
+            negations == others and _in_order(wanted, of)
+            for of, others in min((known.get(term, []) for term in wanted), key=len)
+        )
+        for wanted, negations in said
     )
 
 
 def _told(text: str) -> list[tuple[list[str], int]]:
     """Each sentence's terms, and how often it negates."""
-    sentences = re.split(r"(?<=[.!?])\s+|[\n。！？]", visible(text))
+    sentences = filter(str.strip, dict.fromkeys(re.split(r"(?<=[.!?])\s+|[\n。！？]", visible(text))))
     return [(terms(sentence), len(re.findall(_NEGATION, sentence))) for sentence in sentences]
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import binascii
 import re
 import unicodedata
+from functools import lru_cache
 
 from picomem.policy.pattern_tables import any_of, matches, table, visible
 
@@ -38,6 +39,11 @@ def looks_like_instruction(text: str) -> bool:
 
 def is_hijack(text: str) -> bool:
     """Return whether a text would take its reader over, in whatever way it is read; refused from an agent too."""
+    return _takes_over(_bounded(text))
+
+
+@lru_cache(maxsize=8)  # of one message it is asked for each memory that is cut from it
+def _takes_over(text: str) -> bool:
     return any(matches(_HIJACK, view) for view in _views(text))
 
 

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from picomem.policy.forget_requests import CONDITION, is_called_over, is_taken_back, orders_forgetting
 from picomem.policy.pasted_text import own_words, without_fences
+from picomem.policy.refusal import LONGEST_CONTENT
 from picomem.text.terms import is_cjk, terms
 
 # Words of whoever writes about a conversation: that somebody else used them too says nothing.
@@ -54,6 +55,7 @@ _MENTIONED = 1 / 3  # of a memory's words that the person must say to have it fo
 _SPAN = 3  # sentences that are read as one statement
 _LONGEST = 20_000  # characters of a message
 _MOST_SENTENCES = 600
+_SHORTEST_STEM = 4  # characters
 _ENDINGS = frozenset("e n en s es er em ern ly d ed ing ism".split())
 
 _STOP = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
@@ -130,11 +132,13 @@ _CHANGE = (
     r"(?i)\b(?:moved?|switched|changed|now|renamed|replaced|from now on|jetzt|nun|umgezogen|gewechselt)\b|搬|换|改|现在"
 )
 # What a paraphrase keeps: numbers, addresses, paths, identifiers. Dates are reckoned ("next Tuesday").
-_HARD = r"[^\s,;，。；！？（）()\[\]{}\"'`<>]*[\d_/@\\#$][^\s,;，。；！？（）()\[\]{}\"'`<>]*"
+_UNBROKEN = r"[^\s,;，。；！？（）()\[\]{}\"'`<>]+"
+_HARD = r"[\d_/@\\#$]"
 _DATE = r"\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\b"
 _DAY = r"\b\d{4}-(\d\d)-(\d\d)"
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_NAME = r"(?<=[^\s.!?:]\s)[A-Z]\w*|\S*\d\S*"
+_CAPITALIZED = r"(?<=[^\s.!?:]\s)[A-Z]\w*"
+_GAP = r"[^\S\n]{2,}"
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -173,7 +177,10 @@ class Grounds:
     def hold(self, statement: str, known: str = "", *, whole: bool = False) -> bool:
         """Return whether it was stated, with `whole` word for word. With `known`, which it is to replace, whether what
         is new in it was, and something is."""
-        undated = re.sub(_DATE, " ", statement)
+        if len(statement) > LONGEST_CONTENT:  # no memory is longer
+            return False
+        statement = re.sub(_GAP, " ", statement)
+        undated = re.sub(_GAP, " ", re.sub(_DATE, " ", statement))
         words = content_words(undated) - _DENIALS
         news, days = words, _days(statement)
         same_sign = _denies(statement) == _denies(known)
@@ -182,7 +189,7 @@ class Grounds:
         if not news and not (known and days):
             return not known
         core = (news - _FRAME) or news
-        clauses = _clauses(undated)
+        clauses = {(clause.terms & core, clause.denies) for clause in _clauses(undated)}
         messages = self._with_words(*((news, _SHARE_CJK) if is_cjk(undated) else (core, 1.0)))
         messages = [message for message in messages if _has(message.terms, core, undated, whole=whole, all_words=news)]
         for passage in _passages_of(messages):
@@ -190,7 +197,7 @@ class Grounds:
                 _has(passage.terms, core, undated, whole=whole, all_words=news)
                 and passage.has_days(days, needed=not news)
                 and (passage.conditional <= bool(re.search(CONDITION, statement)))
-                and all(passage.agrees(clause.terms & core, clause.denies) for clause in clauses)
+                and all(passage.agrees(words, denies) for words, denies in clauses)
                 and not passage.turns_around(undated, core)
                 and passage.is_meant(core, undated)
                 and (not known or passage.says_only(core, undated, known))
@@ -325,19 +332,18 @@ class _Passage:
         """Return whether two names stand in opposite places, with the same word between them."""
         if is_cjk(statement) or re.search(r"(?i)\bby\b", statement) or re.search(r"(?i)\bby\b", self.text):
             return False
-        names = frozenset(
-            term for text in (statement, self.text) for name in re.findall(_NAME, text) for term in terms(name)
-        )
+        names = _names(statement) | _names(self.text)
         said = _first_places(terms(self.text))
-        mine = _first_places(terms(statement))
-        both = [term for term in mine if term in said and term in core]
-        return any(
-            said[one] > said[other]
-            and any(mine[one] < mine[term] < mine[other] and said[other] < said[term] < said[one] for term in both)
-            for one in both
-            for other in both
-            if one in names and other in names and mine[one] < mine[other]
-        )
+        both = [term for term in dict.fromkeys(terms(statement)) if term in said and term in core]
+        latest = between = -1  # the latest name so far, and the latest term that stands before it in the passage
+        for term in both:
+            if term in names and said[term] < between:
+                return True
+            if said[term] < latest:
+                between = max(between, said[term])
+            if term in names:
+                latest = max(latest, said[term])
+        return False
 
     def is_linked(self, known: str, news: frozenset[str]) -> bool:
         """Return whether it speaks of what is known, or of a change."""
@@ -360,7 +366,7 @@ class _Passage:
     def wants_forgotten(self, key: str, content: str) -> bool:
         if not _is_about(self.terms, key, content):
             return False
-        about = frozenset(terms(f"{key} {key.replace('_', ' ')} {content}"))
+        about = _all_terms(f"{key} {key.replace('_', ' ')} {content}")
         last = self._sentences[-1]
         ordered = orders_forgetting(last.text, last.before, key, about)
         if ordered is not None and not self.conditional:
@@ -423,19 +429,33 @@ def _day_words(text: str) -> list[str]:
 
 def _is_form_of(word: str, known: frozenset[str]) -> bool:
     """Return whether a word is a known one with another ending."""
-    return word.isalpha() and any(
-        longer.removeprefix(shorter) in _ENDINGS
-        for other in known
-        if min(len(other), len(word)) >= 4
-        for shorter, longer in [sorted((other, word), key=len)]
-        if longer.startswith(shorter)
-    )
+    return word.isalpha() and not known.isdisjoint(_other_forms(word))
+
+
+@lru_cache(maxsize=1_000)
+def _other_forms(word: str) -> set[str]:
+    longer = {f"{word}{ending}" for ending in _ENDINGS} if len(word) >= _SHORTEST_STEM else set()
+    stems = {word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)}
+    return longer | {stem for stem in stems if len(stem) >= _SHORTEST_STEM}
+
+
+@lru_cache(maxsize=8)
+def _names(text: str) -> frozenset[str]:
+    """The terms of what is written as a name or holds a digit."""
+    numbered = [word for word in text.split() if re.search(r"\d", word)]
+    return frozenset(terms(" ".join([*re.findall(_CAPITALIZED, text), *numbered])))
 
 
 def _first_places(words: list[str]) -> dict[str, int]:
     return {word: place for place, word in reversed(list(enumerate(words)))}
 
 
+@lru_cache(maxsize=8)  # a memory's are asked for with each passage
+def _all_terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+@lru_cache(maxsize=8)
 def _subject(key: str, content: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words of a memory's key, and all its words that carry meaning."""
     name = frozenset(terms(key.replace("_", " ")))
@@ -448,7 +468,7 @@ def _is_about(said: frozenset[str], key: str, content: str) -> bool:
 
 
 def _sentences(text: str) -> list[str]:
-    parts = re.split(_STOP, re.sub(_HANDED_OVER, " ", _own_prose(text[:_LONGEST])))
+    parts = re.split(_STOP, re.sub(_HANDED_OVER, " ", re.sub(_GAP, " ", _own_prose(text[:_LONGEST]))))
     return [part.strip() for part in parts if part.strip()][-_MOST_SENTENCES:]
 
 
@@ -463,7 +483,8 @@ def _is_question(sentence: str) -> bool:
     return bool(re.search(_QUESTION, sentence)) and not asks
 
 
+@lru_cache(maxsize=8)
 def _hard(text: str) -> frozenset[str]:
     """The terms of the numbers and the identifiers in a text."""
     text = re.sub(_DATE, " ", text)
-    return frozenset(term for word in re.findall(_HARD, text) for term in terms(word))
+    return frozenset(terms(" ".join([word for word in re.findall(_UNBROKEN, text) if re.search(_HARD, word)])))
