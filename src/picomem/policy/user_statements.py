@@ -24,6 +24,7 @@ from functools import cached_property, lru_cache
 from picomem.policy.forget_requests import CONDITION, is_called_over, is_taken_back, orders_forgetting
 from picomem.policy.pasted_text import own_words, without_fences
 from picomem.policy.refusal import LONGEST_CONTENT
+from picomem.text.late_pattern import late_pattern
 from picomem.text.terms import is_cjk, terms
 
 # Words of whoever writes about a conversation: that somebody else used them too says nothing.
@@ -133,10 +134,11 @@ _CHANGE = (
 )
 # What a paraphrase keeps: numbers, addresses, paths, identifiers. Dates are reckoned ("next Tuesday").
 _UNBROKEN = r"[^\s,;，。；！？（）()\[\]{}\"'`<>]+"
-_HARD = r"[\d_/@\\#$]"
+_HARD = late_pattern(r"[\d_/@\\#$]")  # asked of each word
 _DATE = r"\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\b"
 _DAY = r"\b\d{4}-(\d\d)-(\d\d)"
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_DIGIT = late_pattern(r"\d")
 _CAPITALIZED = r"(?<=[^\s.!?:]\s)[A-Z]\w*"
 _GAP = r"[^\S\n]{2,}"
 
@@ -442,7 +444,7 @@ def _other_forms(word: str) -> set[str]:
 @lru_cache(maxsize=8)
 def _names(text: str) -> frozenset[str]:
     """The terms of what is written as a name or holds a digit."""
-    numbered = [word for word in text.split() if re.search(r"\d", word)]
+    numbered = [word for word in text.split() if _DIGIT.search(word)]
     return frozenset(terms(" ".join([*re.findall(_CAPITALIZED, text), *numbered])))
 
 
@@ -487,4 +489,4 @@ def _is_question(sentence: str) -> bool:
 def _hard(text: str) -> frozenset[str]:
     """The terms of the numbers and the identifiers in a text."""
     text = re.sub(_DATE, " ", text)
-    return frozenset(terms(" ".join([word for word in re.findall(_UNBROKEN, text) if re.search(_HARD, word)])))
+    return frozenset(terms(" ".join([word for word in re.findall(_UNBROKEN, text) if _HARD.search(word)])))
