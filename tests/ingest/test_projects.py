@@ -151,7 +151,7 @@ def test_clones_and_worktrees_of_one_remote_have_one_identity(repository: Path) 
     ("config", "expected"),
     [
         (
-            '[remote "origin"]\n\turl = https://token@git.example.org:8443/mia/harbor.git\n',
+            '[remote "origin"]\n\turl = https://token@git.example.org:443/mia/harbor.git\n',
             "git.example.org/mia/harbor",
         ),
         ('[remote "origin"]\n\turl = ssh://git@Git.Example.org:22/mia/harbor/\n', "git.example.org/mia/harbor"),
@@ -165,6 +165,51 @@ def test_clones_and_worktrees_of_one_remote_have_one_identity(repository: Path) 
 )
 def test_a_remote_is_known_by_host_and_path_alone(config: str, expected: str) -> None:
     assert remote_of(config) == expected
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        ("http://localhost:8001/team/px.git", "http://localhost:8002/team/px.git", "http://localhost/team/px.git"),
+        ("ssh://git@host.example:2201/px", "ssh://git@host.example:2202/px", "git@host.example:px"),
+        ("ann@host.example:proj.git", "bob@host.example:proj.git", "git@host.example:proj.git"),
+        ("ssh://ann@host.example/~/proj", "ssh://bob@host.example/~/proj", "ssh://ann@host.example/proj"),
+        ("https://host.example/?p=one.git", "https://host.example/?p=two.git", "https://host.example/"),
+    ],
+)
+def test_remotes_that_lead_to_other_repositories_are_told_apart(urls: tuple[str, ...]) -> None:
+    assert len({remote_of(f'[remote "origin"]\nurl = {url}\n') for url in urls}) == len(urls)
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        ("https://host.example/mia/px.git", "git@host.example:mia/px", "ssh://git@HOST.example:22/mia/px/"),
+        ("ann@host.example:proj.git", "ssh://ann@host.example/~/proj", "ssh://ann@host.example:/~ann/proj"),
+        ("ann@host.example:/srv/px", "ssh://bob:s3cret@host.example/srv/px", "https://host.example:/srv/px"),
+    ],
+)
+def test_remotes_of_one_repository_are_one(urls: tuple[str, ...]) -> None:
+    assert len({remote_of(f'[remote "origin"]\nurl = {url}\n') for url in urls}) == 1
+
+
+def test_a_password_in_a_remote_is_not_kept() -> None:
+    for url in ("https://ann:s3cret@host.example:8443/~/px", "https://host.example/px?token=s3cret#s3cret"):
+        assert "s3cret" not in remote_of(f'[remote "origin"]\nurl = {url}\n')
+
+
+def test_a_folder_with_a_name_longer_than_the_system_takes_is_its_own_project() -> None:
+    assert project_of("/srv/" + "a" * 5_000).startswith("aaaa")
+
+
+def test_a_link_to_the_git_folder_of_another_repository_does_not_join_its_project(
+    repository: Path, tmp_path: Path
+) -> None:
+    git("remote", "add", "origin", "git@git.example.org:mia/harbor", cwd=repository)
+    visitor = tmp_path / "visitor"
+    visitor.mkdir()
+    (visitor / ".git").symlink_to(repository / ".git")
+    assert project_and_repository(str(visitor)) == ("visitor", "")
 
 
 def test_a_pointer_into_a_repository_that_does_not_point_back_reads_nothing_there(repository: Path) -> None:

@@ -61,6 +61,7 @@ def page(many: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 def go(page: Page, key: str) -> None:
     """Go to a view by its keys, from wherever the focus is, and wait until it takes keys itself."""
+    page.wait_for_load_state()  # a page that is still loading shows its text before it listens to keys
     for pressed in ("Escape", "Escape", "g"):
         page.keyboard.press(pressed)
     with page.expect_navigation():

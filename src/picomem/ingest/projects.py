@@ -1,15 +1,19 @@
 """Names the project of a session: an identity, and the name that people see.
 
-The identity is the repository of the nearest folder above with a `.git`: its remote, without the scheme, the user and
-the port; or else the real path of git's common folder. A folder without a repository is its own project, known by its
-real path. So clones and worktrees of one repository are one project, and a fork under another owner is another one.
+The identity is the repository of the nearest folder above with a `.git`: its remote, as the server finds it; or else
+the real path of git's common folder. A folder without a repository is its own project, known by its real path. So
+clones and worktrees of one repository are one project, and a fork under another owner is another one.
+
+Of a remote the scheme, a password and a usual port are left out, so that a clone over HTTPS and one over SSH are the
+same. Another port stays, and the user of a path that begins in a home folder: both lead to other repositories.
 
 The name is that of the folder. A second identity of the same name gets a name with the end of its identity:
 `workdir (acme/alpha)`. The store keeps with each transcript its folder, its project's name and its identity
 (`KnownFolder`), so a name belongs to the identity that had it first, and a folder that is gone keeps its project.
 
 Three small files are read: `.git` where it is a file, the pointer back from the repository, without which nothing else
-that the file names is opened and the folder is its own project, and `config`.
+that the file names is opened and the folder is its own project, and `config`. A `.git` that is a link is not followed:
+anybody can make one to a repository that is not theirs.
 """
 
 from __future__ import annotations
@@ -33,8 +37,10 @@ _DEEPEST = 64  # folders between a repository and one of its folders
 _POINTER = b"gitdir:"
 _REMOTE = r'\[remote "([^"\n]{1,100})"\]'
 _URL = r"url\s*=\s*(\S{1,500})"
-_WITH_SCHEME = r"(?i)[a-z][a-z0-9+.-]{1,20}://(?:[^/@\s]*@)?([^/:\s]+)(?::\d+)?/(.+)"
-_LIKE_SCP = r"(?:[^/@:\s]+@)?([\w.-]+):(?![/\\]{2})(.+)"
+_WITH_SCHEME = r"(?i)([a-z][a-z0-9+.-]{1,20})://(?:([^/@:\s]*)(?::[^/@\s]*)?@)?([^/:\s]+)(?::(\d*))?/(.+)"
+_LIKE_SCP = r"(?:([^/@:\s]+)@)?([\w.-]+):(?![/\\]{2})(.+)"
+_USUAL_PORTS = {"ssh": "22", "git+ssh": "22", "ssh+git": "22", "git": "9418", "http": "80", "https": "443"}
+_SHARED_USERS = ("", "git")  # of a server that gives everybody the same paths
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -224,8 +230,9 @@ def _repository_of(cwd: str) -> Repository | None:
     for number, folder in enumerate((PurePath(cwd), *PurePath(cwd).parents)):
         if number >= _DEEPEST or (number and folder in (home, PurePath(folder.anchor))):
             return None
-        pointer = _small_file(folder / ".git", _LONGEST_POINTER)
-        if pointer:
+        if os.path.islink(folder / ".git"):  # noqa: PTH114  # a `Path` raises for a name that is too long
+            return _own_repository(folder)
+        if pointer := _small_file(folder / ".git", _LONGEST_POINTER):
             return _linked(folder, pointer)
         if config := _small_file(folder / ".git" / "config", _LONGEST_CONFIG):
             return _repository(folder.name, str(folder), str(folder / ".git"), config)
@@ -239,10 +246,14 @@ def _linked(folder: PurePath, pointer: bytes) -> Repository:
     own = os.path.normpath(PurePath(folder, _target(pointer)))
     back = _small_file(PurePath(own, "gitdir"), _LONGEST_POINTER).strip().decode("utf-8", "replace") if name else ""
     if not back or not _is_local(own) or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
-        return Repository(folder.name, str(folder), _bounded(str(folder)), _bounded(str(folder)))
+        return _own_repository(folder)
     common = PurePath(os.path.realpath(common))
     main = str(common.parent) if common.name.startswith(".") else str(common)
     return _repository(name, main, str(common), _small_file(common / "config", _LONGEST_CONFIG))
+
+
+def _own_repository(folder: PurePath) -> Repository:
+    return Repository(folder.name, str(folder), _bounded(str(folder)), _bounded(str(folder)))
 
 
 def _repository(name: str, folder: str, common: str, config: bytes) -> Repository:
@@ -268,7 +279,7 @@ def repository_of_pointer(cwd: str, git_file: bytes) -> tuple[str, PurePath]:
 
 def remote_of(config: str) -> str:
     """The remote of a repository by its configuration: `origin`, or else the first, as host and path; empty where there
-    is none. The scheme, the user, a password and the port are left out. Pure."""
+    is none. What does not tell one repository from another is left out, see above. Pure."""
     remotes: dict[str, str] = {}
     section = ""
     for line in map(str.strip, config.splitlines()):
@@ -278,10 +289,22 @@ def remote_of(config: str) -> str:
         elif section and (url := re.match(_URL, line)):
             remotes.setdefault(section, url[1])
     url = remotes.get("origin") or next(iter(remotes.values()), "")
-    if match := re.match(_WITH_SCHEME, url) or re.match(_LIKE_SCP, url):
-        path = re.split(r"[?#]", match[2])[0].strip("/").removesuffix(".git")
-        return f"{match[1].lower()}/{path}"
+    if match := re.match(_WITH_SCHEME, url):
+        scheme, user, host, port, path = match.groups(default="")
+        return _at_host(host if port in ("", _USUAL_PORTS.get(scheme.lower())) else f"{host}:{port}", user, f"/{path}")
+    if match := re.match(_LIKE_SCP, url):
+        user, host, path = match.groups(default="")
+        return _at_host(host, user, path if path.startswith("/") else f"/~/{path}")
     return url.removeprefix("file://").rstrip("/").removesuffix(".git") if url.startswith(("/", "file:///")) else ""
+
+
+def _at_host(host: str, user: str, path: str) -> str:
+    """A remote by its host and its path. A query, which may hold a password, stands as its digest."""
+    path, _, query = path.partition("#")[0].partition("?")
+    if path.startswith("/~/"):
+        path = path[3:] if user in _SHARED_USERS else f"~{user}/{path[3:]}"
+    path = path.strip("/").removesuffix(".git")
+    return f"{host.lower()}/{path}?{_digest(query)[:16]}" if query else f"{host.lower()}/{path}"
 
 
 def _target(git_file: bytes) -> str:
