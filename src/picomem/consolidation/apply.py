@@ -29,7 +29,6 @@ from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
-from picomem.memory.likeness import holds_words
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.text_cleaning import Cleaner
 from picomem.memory.vectors import Prepared, Vectors
@@ -42,6 +41,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Role, Summary, session_path
 from picomem.store import consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
+from picomem.text.likeness import holds_words
 from picomem.text.tokens import count_tokens
 
 _IMPORTANCE = 0.3  # of a timeline entry

@@ -27,7 +27,6 @@ from picomem.consolidation.grounding import Shown
 from picomem.consolidation.material import Part, Safe
 from picomem.errors import GeneratorFailed, InvalidKey
 from picomem.light_dataclass import dataclass, field
-from picomem.memory.likeness import holds_words
 from picomem.models.generator import (
     LONGEST_FACT,
     LONGEST_TIMELINE,
@@ -44,6 +43,7 @@ from picomem.records.kinds import MOST_BELOW_CRITICAL, Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
 from picomem.records.session import Role
+from picomem.text.likeness import holds_words
 from picomem.text.memory_keys import check_key, suggest_key
 from picomem.text.storable import plain
 from picomem.text.terms import terms

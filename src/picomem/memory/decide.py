@@ -31,12 +31,12 @@ from collections.abc import Sequence
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.likeness import say_the_same
 from picomem.policy.gate import Verdict
 from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
 from picomem.records.memory import CONTRADICTS, Memory, without_contradictions
 from picomem.records.scope import Scope
+from picomem.text.likeness import say_the_same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

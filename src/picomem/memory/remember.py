@@ -26,7 +26,6 @@ from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
-from picomem.memory.likeness import SAME_SUBJECT, say_the_same, statement_words, subject_likeness
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
@@ -40,9 +39,10 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories, row_counts
 from picomem.store.connector import Transaction
+from picomem.text.likeness import SAME_SUBJECT, say_the_same, statement_words, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.temporal.parsing import TimeReading
-from picomem.text.terms import query_terms, says_little, worded_terms
+from picomem.text.terms import query_terms, worded_terms
 from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
@@ -386,10 +386,7 @@ def _alike(corpus: Corpus, question: Question, offer: Offer, known: Sequence[Mem
         for memory in known
         if concerns(offer, memory) and memory.origin.trusted == offer.origin.trusted
     }
-    counts = corpus.counts({*question.words, *chain(*comparable.values())}, question)
-    rarity = {
-        term: corpus.rarity(max(count, 1)) * (_LITTLE if says_little(term) else 1.0) for term, count in counts.items()
-    }
+    rarity = corpus.rarities({*question.words, *chain(*comparable.values())}, question)
     likeness = {
         memory.id: subject_likeness(question.words, comparable[memory.id], rarity.__getitem__)
         for memory in known

@@ -20,7 +20,6 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
-from picomem.memory.likeness import SAME_SUBJECT, say_the_same, subject_likeness
 from picomem.memory.remember import Writer
 from picomem.memory.review_items import ReviewVerdict
 from picomem.policy.requests import kind_of, statement
@@ -30,10 +29,12 @@ from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, episodes, memories
 from picomem.store.connector import Transaction
+from picomem.text.likeness import SAME_SUBJECT, say_the_same, subject_likeness
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import query_terms
 
 MOST_OF_A_SESSION = 4
+LEAST = 0.3  # estimate of what is listed: `python -m training --by-writer` prints what each value gives
 MOST_READ = 2_000  # episodes, the latest first
 
 
@@ -61,7 +62,8 @@ def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
         for suggestion in _of_episode(episode, transcript)
     ]
     waiting = _without_decided(tx, scope, listed)
-    return sorted(_likeliest(_raised(waiting)), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
+    likely = [one for one in _raised(waiting) if one.estimate >= LEAST]
+    return sorted(_likeliest(likely), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
 
 
 def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | None:

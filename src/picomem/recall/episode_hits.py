@@ -17,7 +17,7 @@ from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
-from picomem.records.episode import Episode, Transcript
+from picomem.records.episode import Episode, Transcript, suggested_spans
 from picomem.records.hit import Hit
 from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
@@ -26,6 +26,7 @@ from picomem.store.search import EpisodePlace
 _WIDER = 4  # times as many are looked at where too few are allowed
 _WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
 _SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its parts
+_STATES = 0.3  # estimate of a sentence from which an episode states something
 _SHORT = 60  # tokens; a longer episode does
 
 
@@ -40,7 +41,7 @@ def episode_hits(state: RecallState) -> list[Hit]:
     events = events_inside(state, window) if window else {}
     if window and window.is_certain and not inside and not events:
         state.empty_window = window
-    allowed = _allowed_transcripts(state)
+    allowed = state.allowed = _allowed_transcripts(state)
     places = _places(state, words, near, window, inside, events, allowed)
     speakers = speakers_by_transcript((place.transcript, place.role) for place in places.values())
     heard = [term for term in state.question.terms if words.weights.get(term)]
@@ -64,7 +65,11 @@ def episode_hits(state: RecallState) -> list[Hit]:
     # One time or session may be asked for, and all of it wanted; several people seldom say the same.
     is_spread = not (window and window.weight == 1.0)
     records = _Records(state)
-    ranked, again = tee(_weighed(state, ranked, places, records, groups(speakers) if is_spread else None))
+    # What holds is asked for, and not what the agent said, or was talked of at a time, or what goes on with something.
+    of_what_holds = not (window or state.question.telling or state.question.of_agent)
+    stated = state.weights.stated if of_what_holds else 0.0
+    weighed = _weighed(state, ranked, places, records, groups(speakers) if is_spread else None, stated)
+    ranked, again = tee(weighed)
     hits = _handed_out(state, ranked, signals, words, fusion, records)
     if hits:  # the best may be held back for its origin
         best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
@@ -206,6 +211,9 @@ def _handed_out(
             evidence = signals.evidence(doc)
             asked = evidence.words.keys()
             state.note_matched(episode.id, doc, evidence, words)
+            likeliest = max(suggested_spans(episode.suggested), key=lambda span: span.estimate, default=None)
+            if likeliest and likeliest.estimate >= _STATES:
+                state.stated[episode.id] = episode.preview[likeliest.start : likeliest.end]
             text = episodes.text_of(episode)
             reason = why(doc, evidence, words, state.question.words, text)
             hit = episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc))
@@ -221,25 +229,28 @@ def _weighed(
     places: dict[int, EpisodePlace],
     read: _Records,
     of_groups: Collection[str] | None,
+    stated: float,
 ) -> Iterator[tuple[int, float]]:
     """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
     parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already, unless
-    `of_groups` has the session, or is None."""
+    `of_groups` has the session, or is None. What states something goes before the rest, by `stated`."""
     first = list(islice(ranked, max(_WEIGHED, state.wanted.limit)))
-    short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
+    asked = frozenset(state.question.terms)
     weights: dict[int, float] = {}
-    if short:
-        asked = frozenset(state.question.terms)
-        for doc, episode in read.read(short).items():
+    for doc, episode in read.read([doc for doc, _ in first]).items():
+        weights[doc] = 1 + stated * max((span.estimate for span in suggested_spans(episode.suggested)), default=0.0)
+        if places[doc].tokens <= _SHORT:
             text = episode.summary or episode.preview or episode.actions or episode.outcomes
-            weights[doc] = informativeness(text, asked, by_agent=episode.role == "assistant")
+            weights[doc] *= informativeness(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
     for doc, _ in first:
         turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
         weights[doc] = weights.get(doc, 1.0) * (_SAME_TURN if turn in turns else 1.0)
         turns.add(turn)
-    weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
-    weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
+    weighed = [(doc, share * weights[doc]) for doc, share in first]
+    most = max((share for _, share in weighed), default=0.0)
+    scale = min(1.0, first[0][1] / most) if most else 1.0  # no answer is surer because it was stated
+    weighed = sorted(((doc, round(share * scale, 4)) for doc, share in weighed), key=lambda entry: -entry[1])
     if of_groups is not None:
         weighed = rank.spread(weighed, places, of_groups)
     yield from weighed

@@ -60,6 +60,11 @@ class Filters:
         """Whether the caller limits the time of episodes, whatever time the question names."""
         return any(at is not None for at in (self.since, self.until, self.known_since, self.known_at))
 
+    @property
+    def asks_what_holds(self) -> bool:
+        """Whether what holds now is asked for, of memories and past sessions alike."""
+        return not self.limits_time and self.valid_at is None and self.include_transcripts
+
     def is_wanted_origin(self, origin: Origin) -> bool:
         """Return whether what came from there was asked for; without a choice all of it is."""
         return not self.origins or origin in self.origins

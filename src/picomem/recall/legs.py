@@ -60,6 +60,8 @@ class RecallState:
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
     taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     replaced_by: dict[str, str] = field(default_factory=dict)  # by episode of an older statement, the newer memory
+    stated: dict[str, str] = field(default_factory=dict)  # by hit, the words of a statement in it
+    allowed: Collection[str] | None = None  # the transcripts that may answer; None for all of them
     memory_weight: float = 1.0  # what the shares of memories were multiplied with
     listed: list[Memory] = field(default_factory=list)  # the memories among the hits
     empty_window: TimeWindow | None = None  # the time that the question names, where no episode is of it

@@ -163,6 +163,14 @@ class Corpus:
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
 
+    def rarities(self, terms: Collection[str], question: Question) -> dict[str, float]:
+        """Return how rare each term is; a pair of Chinese characters with a function word says little."""
+        counts = self.counts(terms, question) if terms else {}
+        return {
+            term: relative_rarity(self.documents, max(count, 1)) * (_LITTLE if says_little(term) else 1.0)
+            for term, count in counts.items()
+        }
+
     def says(self, word: str) -> float:
         """How informative a word is in the language, as a factor."""
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0

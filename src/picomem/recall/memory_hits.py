@@ -65,33 +65,42 @@ def memory_hits(state: RecallState) -> list[Hit]:
     state.listed = [records[doc] for doc, _ in ranked[: state.wanted.limit]]
     for doc, _ in ranked[: state.wanted.limit]:
         state.note_matched(records[doc].id, doc, signals.evidence(doc), words)
+        memory = records[doc]
+        state.stated |= dict.fromkeys((memory.id, state.taken_from.get(memory.id, memory.id)), memory.content)
     best = [doc for doc, _ in ranked[:LOOKED]]
     state.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
     return hits
 
 
+def as_hit(state: RecallState, memory: Memory, score: float, reason: str) -> Hit:
+    """A memory that the question itself did not find, as a hit."""
+    links = memories.latest_sources(state.tx, state.scope, [memory.doc], _VERSIONS, state.damaged)
+    said_in = _said_in(state, memory, links.get(memory.id, ()))
+    return memory_hit(memory, score, reason, context=state.wanted.include_context, said_in=said_in)
+
+
 def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collection[int]) -> dict[int, Memory]:
     """Read the memories that may answer: those that the words like best, and the nearest. More are read only as long as
     the filters leave out so many that too few remain."""
-    admitted: dict[int, Memory] = {}
+    kept: dict[int, Memory] = {}
     known: set[int] = set()
     count = rank.CANDIDATES
     while True:
         best = rank.best_by_words(totals, count)
         docs = [doc for doc in dict.fromkeys([*best, *nearest]) if doc not in known]
         read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
-        admitted |= _admitted(state, read)
+        kept |= {memory.doc: memory for memory in admitted(state, read)}
         known.update(docs)
-        if count >= len(totals) or sum(doc in totals for doc in admitted) >= rank.CANDIDATES:
-            return admitted
+        if count >= len(totals) or sum(doc in totals for doc in kept) >= rank.CANDIDATES:
+            return kept
         count *= _WIDER
 
 
-def _admitted(state: RecallState, read: Iterable[Memory]) -> dict[int, Memory]:
+def admitted(state: RecallState, read: Iterable[Memory]) -> list[Memory]:
+    """The memories that may answer, by the filters of the recall."""
     filters = state.wanted.filters
-    admitted = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
-    admitted = admitted if filters.include_captured else _without_captured(state, admitted)
-    return {memory.doc: memory for memory in admitted}
+    wanted = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
+    return wanted if filters.include_captured else _without_captured(state, wanted)
 
 
 def _without_captured(state: RecallState, read: Sequence[Memory]) -> list[Memory]:
@@ -118,7 +127,7 @@ def _earlier_words(state: RecallState) -> tuple[WordMatches, dict[int, Memory]]:
     known_at = _ALWAYS if filters.known_at is None else filters.known_at
     true_at = known_at if filters.valid_at is None else filters.valid_at
     believed = memories.at(state.tx, state.scope, known_at, true_at, state.damaged)
-    records = _admitted(state, believed)
+    records = {memory.doc: memory for memory in admitted(state, believed)}
     words = state.words("memory", len(records), EarlierWords(list(records.values())))
     state.legs["memories by vector"] = "off: only what holds now has vectors"
     return words, {doc: records[doc] for doc in rank.best_by_words(words.totals, rank.CANDIDATES)}

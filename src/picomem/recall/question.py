@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
-from picomem.recall.speaker import is_of_asker, is_telling
+from picomem.recall.speaker import is_of_asker, is_telling, may_be_of_agent
 from picomem.text.storable import plain
 from picomem.text.temporal.parsing import TimeReading, read_time
 from picomem.text.temporal.session_references import SessionReading, read_sessions
@@ -28,6 +28,7 @@ class Question:
     time: TimeReading
     sessions: SessionReading | None = None  # sessions that are asked for by their place, where no time is
     of_asker: bool = False  # what the asker said is asked for
+    of_agent: bool = False  # … or perhaps what the agent said
     telling: bool = False  # it goes on with something, rather than asking about it
 
     @property
@@ -54,5 +55,6 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
         time=time,
         sessions=sessions,
         of_asker=not telling and is_of_asker(text),
+        of_agent=not telling and may_be_of_agent(text),
         telling=telling,
     )

@@ -20,6 +20,7 @@ from picomem.recall.final_scores import with_final_scores
 from picomem.recall.hits import HIT_OVERHEAD, redacted, spelling_warnings
 from picomem.recall.legs import RecallState
 from picomem.recall.memory_hits import memory_hits, note_archived
+from picomem.recall.newer_statements import with_newer_statements
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
 from picomem.recall.recency import replaced_last
@@ -72,9 +73,11 @@ class Recall:
             ranked = memory_hits(state) if wanted.filters.include_memories else []
             ranked += episode_hits(state) if wanted.filters.include_transcripts else []
             note_archived(state, [hit.id for hit in ranked if hit.source == "episode"])
-        ranked, repeats = _without_repeats(ranked, state.taken_from)
-        ranked = replaced_last(ranked, state.replaced_by, state.taken_from)
-        ranked = with_final_scores(ranked, state.memory_weight)
+            ranked, repeats = _without_repeats(ranked, state.taken_from)
+            ranked = replaced_last(ranked, state.replaced_by, state.taken_from)
+            ranked = with_final_scores(ranked, state.memory_weight)
+            if wanted.filters.asks_what_holds and not question.time.window:
+                ranked = with_newer_statements(state, ranked)
         warnings = state.warnings
         if state.damaged:
             lost = len(set(state.damaged))

@@ -30,7 +30,12 @@ _ROLES = frozenset(("user", "assistant", "agent"))  # what a host calls the two 
 
 def is_of_asker(text: str) -> bool:
     """Return whether a question is about the one who asks it, and not about what they were told."""
-    return bool(re.search(_ASKER, text)) and not re.search(_AGENT, text)
+    return bool(re.search(_ASKER, text)) and not may_be_of_agent(text)
+
+
+def may_be_of_agent(text: str) -> bool:
+    """Return whether a question may ask for what the agent said or did."""
+    return bool(re.search(_AGENT, text))
 
 
 def is_telling(text: str) -> bool:

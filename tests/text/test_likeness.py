@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.memory.likeness import SAME_SUBJECT, holds_words, say_the_same, statement_words, subject_likeness
+from picomem.text.likeness import SAME_SUBJECT, holds_words, say_the_same, statement_words, subject_likeness
 from picomem.text.terms import query_terms
 
 

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from math import sqrt
+from math import fsum, sqrt
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
 SAME_SUBJECT = 0.3
@@ -52,5 +52,5 @@ def _joined(text: str) -> str:
 
 def subject_likeness(one: Collection[str], other: Collection[str], rarity: Callable[[str], float]) -> float:
     """The cosine (0–1) of two sets of terms, each weighing what `rarity` says."""
-    shared = sum(map(rarity, set(one) & set(other)))
-    return shared / sqrt(sum(map(rarity, set(one))) * sum(map(rarity, set(other)))) if shared else 0.0
+    shared = fsum(map(rarity, set(one) & set(other)))  # the same sum in whatever order
+    return shared / sqrt(fsum(map(rarity, set(one))) * fsum(map(rarity, set(other)))) if shared else 0.0

@@ -1,0 +1,139 @@
+"""Finds newer statements on the subjects of those among the hits: they stand first, and the older ones are marked.
+
+“Tom does the reviews” and, a month later, “Priya took over from Tom” share little, and a question often fits the older
+one alone. So the rare words of a statement lead to what was stated after it: memories, and sentences of other sessions
+that seem worth knowing too (`Episode.suggested`). The most alike of them stands right before it, whether or not the
+question found it, and the older one is marked. A wrong pair costs an order and a mark, never a text, for nothing is
+stored of it. Of two memories, only those are a pair that `remember` linked and that no person has kept side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from picomem.errors import Corrupt, StoreError
+from picomem.light_dataclass import replace
+from picomem.recall.final_scores import rescored
+from picomem.recall.hits import episode_hit
+from picomem.recall.legs import RecallState
+from picomem.recall.lexical_search import Corpus
+from picomem.recall.memory_hits import admitted, as_hit
+from picomem.recall.recency import OUTDATED
+from picomem.records.episode import Episode, suggested_spans
+from picomem.records.hit import Hit
+from picomem.records.kinds import Origin
+from picomem.records.memory import Memory
+from picomem.store import episodes, memories
+from picomem.text.likeness import SAME_SUBJECT, subject_likeness
+from picomem.text.terms import terms
+
+_FITS = 0.5  # of the older one's score; a newer one that fits the question so well needs half of the likeness
+_STATES = 0.15  # estimate of a newer sentence that the question does not fit
+_MOST_OLDER = 3  # statements of which a newer one is looked for
+_MOST_TERMS = 8  # of a statement, the rarest
+_MOST_HOLDERS = 500  # a word of more memories, or episodes, says too little for what it costs
+_MOST_READ = 16  # memories, and episodes, those that have most of a statement's words
+_REASON = "newer than a hit on the same subject"
+
+
+class _Later(NamedTuple):
+    """What was stated later than an older hit: where, in which words, and how surely it is a statement (0–1)."""
+
+    record: Episode | Memory
+    text: str
+    estimate: float
+
+
+def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit]:
+    """The hits with newer statements before the older ones of the same subject, and a mark on these."""
+    best = sorted((hit for hit in ranked if hit.id in state.stated and not hit.remark), key=lambda hit: -hit.score)
+    by_id = {hit.id: hit for hit in ranked}
+    try:
+        newer = {older.id: hit for older in best[:_MOST_OLDER] if (hit := _newer_than(older, state, by_id))}
+    except StoreError as error:  # of full text, without which the question itself was answered too
+        state.legs["newer statements"] = f"failed: {error}"
+        return list(ranked)
+    for older_id, hit in newer.items():
+        older, first = by_id[older_id], by_id.get(hit.id, hit)
+        by_id[first.id] = rescored(first, max(first.score, older.score))
+        older = rescored(older, round(older.score * 0.999, 4))
+        by_id[older_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
+    return list(by_id.values())
+
+
+def _newer_than(older: Hit, state: RecallState, ranked: Mapping[str, Hit]) -> Hit | None:
+    """The hit, new or among the ranked ones, of the statement that most likely replaces an older one."""
+    words = frozenset(terms(state.stated[older.id]))
+    said = Corpus(state.tx, state.scope, "episode", state.episodes or 0)
+    rarity = said.rarities(words, state.question)
+    made_later = list(_later(older, state, rarity))
+    rarity |= said.rarities({term for later in made_later for term in terms(later.text)} - words, state.question)
+    fitting = {hit.id for hit in ranked.values() if hit.score >= _FITS * older.score}
+    fitting |= {memory_id for memory_id, episode_id in state.taken_from.items() if episode_id in fitting}
+    weighed: list[tuple[float, _Later]] = []
+    for later in made_later:
+        likeness = subject_likeness(words, terms(later.text), rarity.__getitem__)
+        fits = later.record.id in fitting
+        if likeness >= (SAME_SUBJECT / 2 if fits else SAME_SUBJECT) and (fits or later.estimate >= _STATES):
+            weighed.append((likeness * (SAME_SUBJECT + later.estimate), later))
+    for _, later in sorted(weighed, key=lambda entry: (-entry[0], entry[1].record.id)):
+        if hit := _hit_of(later.record, older, state):
+            return ranked.get(state.taken_from.get(hit.id, ""), hit)
+    return None
+
+
+def _later(older: Hit, state: RecallState, rarity: Mapping[str, float]) -> Iterator[_Later]:
+    since, filters = older.at, state.wanted.filters
+    if since is None:
+        return
+    known = _memories_of(older, state)
+    for memory in admitted(state, memories.by_docs(state.tx, state.scope, _most_shared(state, "memory", rarity), [])):
+        is_pair = not known or any(memory.id in one.contradicts or one.id in memory.contradicts for one in known)
+        if is_pair and memory.valid_from > since and memory.origin is Origin.USER:
+            yield _Later(memory, memory.content, 1.0)
+    for episode in episodes.by_docs(state.tx, state.scope, _most_shared(state, "episode", rarity), state.damaged):
+        is_theirs = episode.role == "user" and episode.origin is Origin.USER and filters.admits_episode(episode)
+        if is_theirs and (episode.started_at or since) > since:
+            for span in suggested_spans(episode.suggested):
+                yield _Later(episode, episode.preview[span.start : span.end], span.estimate)
+
+
+def _memories_of(hit: Hit, state: RecallState) -> list[Memory]:
+    """The memory that a hit is, or those that were taken from it."""
+    return [memory for memory in state.listed if hit.id in (memory.id, state.taken_from.get(memory.id))]
+
+
+def _most_shared(state: RecallState, source: str, rarity: Mapping[str, float]) -> list[int]:
+    """The numbers of the memories, or episodes, that hold most of what is rare in a statement."""
+    corpus = Corpus(state.tx, state.scope, source, 0)
+    counts = corpus.counts(rarity, state.question)
+    rare = [
+        term for term in sorted(rarity, key=lambda term: (-rarity[term], term)) if 0 < counts[term] <= _MOST_HOLDERS
+    ]
+    totals: dict[int, float] = {}
+    for scores in corpus.scores([(term, rarity[term]) for term in rare[:_MOST_TERMS]]):
+        for doc, score in scores.items():
+            totals[doc] = totals.get(doc, 0.0) + score
+    return sorted(totals, key=lambda doc: (-totals[doc], -doc))[:_MOST_READ]
+
+
+def _hit_of(record: Episode | Memory, older: Hit, state: RecallState) -> Hit | None:
+    """A later statement as a hit with the score of an older one, if it is of the same project, of another session, and
+    may be handed out."""
+    if isinstance(record, Memory):
+        hit = as_hit(state, record, older.score, _REASON)
+    elif state.allowed is not None and record.transcript_id not in state.allowed:
+        return None
+    elif memories.made_from_episodes(state.tx, state.scope, [record.id]):
+        return None  # a person decided on what is stated there
+    else:
+        try:
+            transcript = state.transcript(record.transcript_id)
+        except Corrupt:
+            state.damaged.append(record.transcript_id)
+            return None
+        hit = episode_hit(record, transcript, older.score, _REASON)
+    is_elsewhere = bool(older.project and hit.project) and hit.project != older.project
+    is_same_session = bool(older.transcript) and hit.transcript == older.transcript
+    return None if is_elsewhere or is_same_session or hit.abandoned or hit.id == older.id else hit
