@@ -291,10 +291,10 @@ class Engine:
     def version_number(self, memory: Memory) -> int:
         """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
         which a revision may add several."""
-        from picomem.memory.version_history import version_numbers
+        from picomem.memory.version_numbers import version_numbers
 
         with self._context.connector.read() as tx:
-            return version_numbers(memories.numbered_texts(tx, self.scope, memory.id))[memory.version]
+            return version_numbers(tx, self.scope, memory.id, [memory])[memory.version]
 
     @needs(READ)
     def why(self, name: str, *, scope: Scope | None = None, limit: int = 50) -> Explanation:

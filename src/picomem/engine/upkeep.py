@@ -124,12 +124,12 @@ def shown(engine: Engine, memory: Memory) -> Memory:
     return engine._context.cleaner().shown(memory)
 
 
-def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
-    """The versions of a memory as people count them, by their stored numbers."""
-    from picomem.memory.version_history import version_numbers
+def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int]:
+    """The versions of one memory, oldest first, as people count them, by their stored numbers."""
+    from picomem.memory.version_numbers import version_numbers
 
     with engine._context.connector.read() as tx:
-        return version_numbers(memories.numbered_texts(tx, engine.scope, memory_id))
+        return version_numbers(tx, engine.scope, versions[0].id, versions)
 
 
 def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> ListedPage:

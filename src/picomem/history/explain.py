@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from picomem.errors import Ambiguous, Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.name_lookup import nearest_key, resolve
-from picomem.memory.version_history import version_numbers
+from picomem.memory.version_numbers import version_numbers
 from picomem.recall.hits import citation, message_citation
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.episode import BY_HOST, DENY, Episode, Transcript
@@ -68,9 +68,8 @@ def explain(tx: Transaction, scope: Scope, name: str, limit: int, *, reads_sessi
     after = memories.last_version(tx, scope, memory.id) - limit
     versions = memories.versions_after(tx, scope, memory.id, after)
     changes, left_out = audit.latest_of_memory(tx, scope, memory.id, limit)
-    numbers = version_numbers(memories.numbered_texts(tx, scope, memory.id))
+    opened = [change.after for change in changes if change.after is not None]
     links = memories.links_of(tx, scope, memory.id, after=after)
-    shown = {version.version for version in versions} | {change.after for change in changes}
     sources = tuple(_source(tx, scope, link.parent, link.version, reads_sessions=reads_sessions) for link in links)
     return Explanation(
         memory.id,
@@ -80,7 +79,7 @@ def explain(tx: Transaction, scope: Scope, name: str, limit: int, *, reads_sessi
         tuple(changes),
         sources,
         left_out=left_out,
-        numbers={version: number for version, number in numbers.items() if version in shown},
+        numbers=version_numbers(tx, scope, memory.id, versions, opened),
     )
 
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
 from picomem.clock import Micros
 from picomem.records.memory import Memory
@@ -146,35 +145,6 @@ def applied(change: str, undoes: Mapping[str, str]) -> tuple[str, bool]:
     while change in undoes:
         change, applies = undoes[change], not applies
     return change, applies
-
-
-class Numbered(Protocol):
-    """What the number of a version depends on."""
-
-    @property
-    def version(self) -> int: ...
-    @property
-    def change_id(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-
-
-def version_numbers(versions: Sequence[Numbered]) -> dict[int, int]:
-    """The versions of one memory, oldest first, as people count them, by their stored numbers.
-
-    A change may store several rows: the new version, which is its last one, and before it the earlier versions again
-    with a shorter time. Those keep the number of the version that they shorten.
-    """
-    last = {version.change_id: version.version for version in versions}
-    numbers: dict[int, int] = {}
-    by_content: dict[str, int] = {}
-    highest = 0
-    for version in versions:
-        number = by_content.get(version.content) if version.version != last[version.change_id] else None
-        highest += number is None
-        numbers[version.version] = number or highest
-        by_content[version.content] = numbers[version.version]
-    return numbers
 
 
 def versions_at(versions: Sequence[Memory], known_before: Micros | None, true_before: Micros | None) -> list[Memory]:

@@ -328,14 +328,16 @@ class HistoryResult:
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what it said, when it was current, and when it was true."""
-    from picomem.memory.version_history import version_numbers, versions_at
+    from picomem.engine.upkeep import version_numbers
+    from picomem.memory.version_history import versions_at
 
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
     every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
     then = versions_at(every, known, true)
-    numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
+    lives = {life: [row for row in every if row.id == life] for life in {row.id for row in every}}
+    numbers = {life: version_numbers(engine, rows) for life, rows in lives.items()}
     counted = [(version.id, numbers[version.id][version.version]) for version in then]
     latest = set(list(dict.fromkeys(counted))[-request.limit :])
     versions = [version for version, number in zip(then, counted, strict=True) if number in latest]

@@ -108,7 +108,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         merged_with=done.merged_with,
         token_estimate=done.memory.tokens,
         memory=memory_view(done.memory, engine.now()),
-        version_number=version_numbers(engine, done.memory.id)[done.memory.version],
+        version_number=version_numbers(engine, [done.memory])[done.memory.version],
     )
 
 
@@ -213,8 +213,9 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    number = version_numbers(engine, memory.id)[memory.version]
-    return ReviseResult(memory_view(memory, engine.now()), number, memory.change_id)
+    return ReviseResult(
+        memory_view(memory, engine.now()), version_numbers(engine, [memory])[memory.version], memory.change_id
+    )
 
 
 @dataclass(frozen=True, slots=True)

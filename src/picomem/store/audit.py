@@ -49,6 +49,18 @@ def latest_of_memory(tx: Transaction, scope: Scope, memory_id: str, limit: int) 
     return LatestChanges(changes[::-1], count - len(changes))
 
 
+def count_opened(tx: Transaction, scope: Scope, memory_id: str, before: int) -> int:
+    """How many versions of a memory, of a number below `before`, were opened by changes."""
+    (count,) = sql(tx).one("count_opened", user=scope.user, memory_id=memory_id, before=before) or (0,)
+    return int(count)
+
+
+def opened_since(tx: Transaction, scope: Scope, memory_id: str, since: int) -> list[int]:
+    """The numbers of the versions of a memory that were opened by changes, from the number `since` on, in order."""
+    rows = sql(tx).all("opened_since", user=scope.user, memory_id=memory_id, since=since)
+    return [int(row[0]) for row in rows]
+
+
 def latest(
     tx: Transaction,
     scope: Scope,

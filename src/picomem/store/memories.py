@@ -30,14 +30,6 @@ class VersionLink(NamedTuple):
     change_id: str
 
 
-class NumberedText(NamedTuple):
-    """What tells which row of a memory is which version to people; see `version_numbers`."""
-
-    version: int
-    change_id: str
-    content: str
-
-
 class FromEpisodes(NamedTuple):
     """The last version of a memory, with the ids of the episodes from which some version of it was made."""
 
@@ -274,10 +266,12 @@ def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     return _read(_versions(tx, scope, memory_id))
 
 
-def numbered_texts(tx: Transaction, scope: Scope, memory_id: str) -> list[NumberedText]:
-    """Every version of a memory in order, as far as its number for people depends on it; damaged ones too."""
-    rows = sql(tx).all("numbered_texts", user=scope.user, id=memory_id)
-    return list(map(NumberedText._make, rows))
+def last_opened_alike(tx: Transaction, version: Memory) -> int:
+    """The number of the last row before a version that says the same and that a change names as opened; -1 if there is
+    none."""
+    values = {"user": version.scope.user, "id": version.id, "version": version.version, "content": version.content}
+    row = sql(tx).one("last_opened_alike", **values)
+    return int(row[0]) if row else -1
 
 
 def believed_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:

@@ -56,8 +56,11 @@ SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND id = :id AND known_to IS NULL
 ORDER BY version
 
--- name: numbered_texts
-SELECT version, change_id, content FROM memories WHERE user_id = :user AND id = :id ORDER BY version
+-- name: last_opened_alike
+SELECT m.version FROM memories AS m
+WHERE m.user_id = :user AND m.id = :id AND m.version < :version AND m.content = :content AND EXISTS (
+    SELECT 1 FROM changes AS c WHERE c.user_id = m.user_id AND c.memory_id = m.id AND c.after = m.version)
+ORDER BY m.version DESC LIMIT 1
 
 -- name: versions_after
 SELECT {memory_columns} FROM memories
@@ -347,6 +350,15 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memo
 
 -- name: count_changes_of_memory
 SELECT count(*) FROM changes WHERE user_id = :user AND memory_id = :memory_id
+
+-- name: count_opened
+SELECT count(*) FROM (SELECT DISTINCT after FROM changes WHERE user_id = :user AND memory_id = :memory_id
+    AND after IS NOT NULL AND after < :before) AS opened
+
+-- name: opened_since
+SELECT DISTINCT after FROM changes
+WHERE user_id = :user AND memory_id = :memory_id AND after IS NOT NULL AND after >= :since
+ORDER BY after
 
 -- name: latest_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id < :before
