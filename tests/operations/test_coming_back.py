@@ -89,6 +89,7 @@ def filled(person: Engine, tmp_path: Path) -> tuple[Engine, Requests]:
     requests: Requests = {
         "ingest": {"paths": (str(talk),)},
         "withhold": {"session": "8463c716"},
+        "tag": {"episode": episode, "tags": ("harbor",)},
         "migrate": {"paths": (str(note),)},
         "remember": {"content": "The crane of the harbor is yellow", "key": "colour", "origin": "agent"},
         "revise": {"name": "tugboat", "content": "The tugboat is moored at pier ten", "origin": "agent"},

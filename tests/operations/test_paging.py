@@ -169,6 +169,7 @@ BOUNDED = {
     "doctor": "what is damaged",
     "index-status": "counts by kind",
     "bulk-edit": "at most 1,000 names",
+    "tag": "the tags of one episode",
     "undo": "the changes of one run",
     "purge": "what one purge takes, which is to be seen as a whole before it goes",
     "prompt-context": "the five best hits, within hooks.token_budget",

@@ -224,13 +224,14 @@ class CallerContext:
         limit: int,
         damaged: list[str],
         after: TimelinePlace | None = None,
+        tag: str = "",
     ) -> TimelineHits:
         """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
         from picomem.memory.timeline import timeline
 
         clean = self.cleaner()
         with self.connector.read() as tx:
-            page = timeline(tx, scope, since, until, limit, damaged, after)
+            page = timeline(tx, scope, since, until, limit, damaged, after, tag)
         return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
 
     def persons(self) -> Grounds:

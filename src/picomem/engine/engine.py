@@ -358,11 +358,13 @@ class Engine:
         limit: int = 50,
         damaged: list[str] | None = None,
         scope: Scope | None = None,
+        tag: str = "",
     ) -> list[Hit]:
-        """The episodes of a scope, latest first. Damaged rows are left out; their ids are put on `damaged`."""
+        """The episodes of a scope, and with a tag or of a branch, latest first. Damaged rows are left out; their ids
+        are put on `damaged`."""
         begun, ended = self._context.time(since), self._context.time(until)
         lost = [] if damaged is None else damaged
-        return self._context.timeline(self._context.owner(scope), begun, ended, limit, lost).hits
+        return self._context.timeline(self._context.owner(scope), begun, ended, limit, lost, tag=tag).hits
 
     @needs(READ_SESSIONS)
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
@@ -638,6 +640,24 @@ class Engine:
         if not changed:
             raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
         return changed
+
+    @needs(WRITE_SESSIONS)
+    def tag(self, episode_id: str, tags: Sequence[str]) -> Episode:
+        """Give an episode these tags in place of those that it has; no tag takes all away. Raises NotFound, Refused for
+        a withheld session, and InvalidInput."""
+        from picomem.history.explain import check_shown, find_episode
+        from picomem.records.memory import Parent
+
+        cleaned = self._context.cleaner().names(tags, "tag")
+        writer = self._context.writer("tag")
+        with self._context.connector.write(self.scope) as tx:
+            episode = find_episode(tx, self.scope, episode_id)
+            check_shown(episodes.transcript(tx, self.scope, episode.transcript_id))
+            change = writer.record(tx, self.scope, "tag", "the tags of an episode were set")
+            memories.add_lineage(
+                tx, self.scope, "change", change.id, 0, [Parent(kind="episode", id=episode.id)], change.id
+            )
+            return episodes.set_tags(tx, self.scope, episode, cleaned)
 
     def sessions(self) -> Sessions:
         """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""

@@ -161,13 +161,14 @@ def timeline_page(
     limit: int,
     after: TimelinePlace | None,
     damaged: list[str],
+    tag: str = "",
 ) -> TimelineHits:
     """A page of `Engine.timeline` that begins behind `after`, with the place of its last episode.
 
     Raises InvalidTime.
     """
     context = engine._context
-    return context.timeline(context.owner(scope), context.time(since), context.time(until), limit, damaged, after)
+    return context.timeline(context.owner(scope), context.time(since), context.time(until), limit, damaged, after, tag)
 
 
 def episodes_by_time(engine: Engine, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:

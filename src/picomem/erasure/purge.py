@@ -251,7 +251,7 @@ class _Erasing:
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
                 done = (*episode.actions.splitlines(), *episode.outcomes.splitlines(), *episode.suggested.splitlines())
-                self.texts += [episode.preview, episode.summary, episode.key, *done]
+                self.texts += [episode.preview, episode.summary, episode.key, *episode.tags, *done]
                 said = episode.preview or episode.actions
                 grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)
                 episodes.delete(self.tx, self.scope, episode)

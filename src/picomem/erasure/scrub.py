@@ -128,8 +128,8 @@ class _Scrubbing:
         suggested = "\n".join(map(self._redacted, old.suggested.splitlines()))
         texts = {"preview": preview, "summary": summary, "actions": actions, "outcomes": outcomes}
         texts["suggested"] = suggested if preview == old.preview else ""  # else the places are others now
-        new = replace(old, **texts, tokens=count_tokens(preview))
-        is_changed = any(text != getattr(old, name) for name, text in texts.items())
+        new = replace(old, **texts, tags=tuple(map(self._redacted, old.tags)), tokens=count_tokens(preview))
+        is_changed = new != replace(old, tokens=new.tokens)
         if not self._to_write(is_changed, stored.is_whole):
             return
         episodes.rewrite_text(self.tx, self.scope, new)

@@ -36,6 +36,7 @@ _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
     "purge": "erased for good; nothing brings that back",
+    "tag": "set the tags of an episode; `picomem tag` sets them again",
 }
 
 

@@ -34,13 +34,14 @@ def timeline(
     limit: int,
     damaged: list[str],
     after: TimelinePlace | None = None,
+    tag: str = "",
 ) -> TimelineHits:
-    """At most `limit` episodes that began in [since, until), from the one behind `after`, latest first.
+    """At most `limit` episodes that began in [since, until), and with a tag, from the one behind `after`, latest first.
 
     The ids of damaged rows go on `damaged`.
     """
     reader = with_former_projects(tx, scope)
-    entries, last = episodes.timeline(tx, reader, since, until, limit, damaged, after)
+    entries, last = episodes.timeline(tx, reader, since, until, limit, damaged, after, tag)
     ids = dict.fromkeys(episode.transcript_id for episode in entries)
     transcripts: dict[str, Transcript] = {}
     for name in ids:

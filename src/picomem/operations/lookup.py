@@ -367,6 +367,7 @@ class TimelineRequest:
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
     session: str = option("only this session; the beginning of its id is enough", "")
+    tag: str = option("only with this tag, or of this branch", "")
     limit: int = option("maximum number of episodes", 30, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
@@ -399,13 +400,14 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         request.limit,
         _timeline_place(request.cursor),
         damaged,
+        request.tag.strip(),
     )
     is_cited = cites_sources(engine)
     views = [hit_view(hit, is_cited=is_cited) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
     # Titles would cost an agent tokens.
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)
-    filters = given_filters(request, ("since", "until", "project", "session"))
+    filters = given_filters(request, ("since", "until", "project", "session", "tag"))
     if filters and (views or not holds_episodes(engine)):
         filters = []
     return TimelineResult(

@@ -119,6 +119,30 @@ def withhold(engine: Engine, request: WithholdRequest) -> WithholdResult:
 
 
 @dataclass(frozen=True, slots=True)
+class TagRequest:
+    episode: str = option("the episode's id, or the beginning of it", positional=True)
+    tags: tuple[str, ...] = option(
+        "a tag; repeatable, replaces the tags it has; an empty one removes them all", many=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TagResult:
+    """The episode's id, and the tags that it has now."""
+
+    episode: str
+    tags: list[str]
+
+
+def tag(engine: Engine, request: TagRequest) -> TagResult:
+    """Give an episode of a past session tags, by which recall and timeline find it."""
+    if not request.tags:
+        raise InvalidInput("Give a tag; an empty one removes the tags that the episode has.")
+    tagged = engine.tag(request.episode, request.tags)
+    return TagResult(tagged.id, list(tagged.tags))
+
+
+@dataclass(frozen=True, slots=True)
 class MigrateRequest:
     paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True, path=True)
 
@@ -351,6 +375,18 @@ OPERATIONS = (
         reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
         permission="memory:write:session",
         example="picomem withhold 8463c716",
+        idempotent=True,
+    ),
+    Operation(
+        name="tag",
+        group="correct",
+        request=TagRequest,
+        result=TagResult,
+        run=tag,
+        present=maintenance_presentations.tagged,
+        reply=lambda result: f"Episode {result.episode}: {', '.join(result.tags) or 'no tags'}.",
+        permission="memory:write:session",
+        example="picomem tag 01a20090-6145 --tag release",
         idempotent=True,
     ),
     Operation(

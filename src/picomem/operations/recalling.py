@@ -33,7 +33,7 @@ class RecallRequest:
         "only memories of this kind; repeatable", choices=CATEGORIES, short="-t", tool="category", many=True
     )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
-    tag: str = option("only memories with this tag", "")
+    tag: str = option("only entries with this tag; of past sessions those of this branch too", "")
     origin: tuple[str, ...] = option(
         "only entries of this origin; tool, web and other imply include_untrusted; repeatable",
         choices=tuple(Origin),
@@ -109,10 +109,10 @@ def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
         "valid_at": instant(request.valid_at, now, engine.zone),
         "include_context": request.include_context,
         "include_memories": not kinds or bool(durable),
-        # Only memories have a tag and a priority.
+        # Only memories have a priority.
         "include_transcripts": request.include_transcripts
         and (not kinds or "timeline" in kinds)
-        and not (request.tag or request.priority),
+        and not request.priority,
         "include_notes": request.include_notes and not request.origin,
         "origins": request.origin,
         "include_untrusted": request.include_untrusted or any(not Origin(name).trusted for name in request.origin),

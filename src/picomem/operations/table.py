@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
+    "maintenance": (
+        "ingest",
+        "withhold",
+        "tag",
+        "migrate",
+        "scrub",
+        "embed",
+        "status",
+        "doctor",
+        "audit",
+        "index-status",
+    ),
     "backups": ("backup", "restore"),
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),

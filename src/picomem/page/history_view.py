@@ -21,6 +21,7 @@ VERBS = (
     "forget",
     "review",
     "undo",
+    "tag",
     "consolidate",
     "import",
     "migrate",
@@ -31,7 +32,7 @@ VERBS = (
 )
 _LIMIT = 50
 _OF_A_RUN = 500  # changes shown of one run
-_NOT_UNDONE = frozenset({"refuse", "purge", "repair", "noop"})  # decisions that changed nothing, or for good
+_NOT_UNDONE = frozenset({"refuse", "purge", "repair", "noop", "tag"})  # decisions that changed nothing, or for good
 
 
 @dataclass(frozen=True, slots=True)

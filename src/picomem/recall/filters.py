@@ -89,6 +89,7 @@ class Filters:
 
     def admits_episode(self, episode: Episode) -> bool:
         named = not self.file or any(self.file in action for action in episode.actions.splitlines())
+        named = named and (not self.tag or episode.has_tag(self.tag))
         retold = self.include_retold and episode.role == "assistant"
         if self.failed and not any(map(is_failure, episode.outcomes.splitlines())):
             return False

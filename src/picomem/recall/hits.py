@@ -112,6 +112,7 @@ def episode_hit(
         session=transcript.session if transcript else "",
         project=transcript.project if transcript else "",
         branch=episode.branch,
+        tags=episode.tags,
         transcript=transcript.path if transcript else "",
         turns=(episode.first_turn, episode.last_turn),
         citation=citation(episode, transcript),

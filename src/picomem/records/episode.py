@@ -97,6 +97,11 @@ class Episode:
     actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
     outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
     suggested: str = ""  # stretches of the preview that seem worth remembering: see `suggested_spans`
+    tags: tuple[str, ...] = ()  # of a person; the host's is the branch
+
+    def has_tag(self, tag: str) -> bool:
+        """Return whether a person, or the host, gave the episode a tag."""
+        return tag in (*self.tags, self.branch)
 
 
 class SuggestedSpan(NamedTuple):

@@ -103,9 +103,9 @@ class Decision(StrEnum):
 # What a change may say of itself: the verb that was called, and what was decided about a memory, a conversation or a
 # doubt. `Writer.record` writes no other words, and a reader of an export takes no others in.
 CHANGE_VERBS = frozenset(
-    "remember revise forget expire undo consolidate review import migrate doctor restore purge".split()
+    "remember revise forget expire undo tag consolidate review import migrate doctor restore purge".split()
 )
 CHANGE_DECISIONS = frozenset(map(str, Decision)) | frozenset(
-    "revise correct archive expire restore confirm keep discard unsure noop repair purge consolidate reopen "
+    "revise correct tag archive expire restore confirm keep discard unsure noop repair purge consolidate reopen "
     "import".split()
 )

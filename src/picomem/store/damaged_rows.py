@@ -24,7 +24,7 @@ _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},
     "changes": {"before", "after", "idempotency_key", "request_hash"},
     "transcripts": {"started_at", "ended_at", "abandoned", "policy_by", "repository"},
-    "episodes": {"started_at", "ended_at", "actions", "outcomes", "suggested"},
+    "episodes": {"started_at", "ended_at", "actions", "outcomes", "suggested", "tags"},
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},

@@ -15,7 +15,7 @@ from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import readable
-from picomem.store.memories import id_range, missing, unique_id
+from picomem.store.memories import id_range, missing, names_in, unique_id
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
@@ -236,7 +236,7 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
 
 def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
-    new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
+    new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at, tags=old.tags)
     sql(tx).run("replace_episode", user=scope.user, **_values(new))
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
@@ -273,7 +273,16 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
         actions=episode.actions,
         outcomes=episode.outcomes,
         tokens=episode.tokens,
+        tags=packed_tags(episode.tags),
     )
+
+
+def set_tags(tx: Transaction, scope: Scope, old: Episode, tags: Sequence[str]) -> Episode:
+    """Give an episode these tags in place of those that it has; they are searched like its words."""
+    new = replace(old, tags=tuple(tags))
+    sql(tx).run("tag_episode", user=scope.user, id=old.id, tags=packed_tags(new.tags))
+    reindex(tx, scope, old, new)
+    return new
 
 
 def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
@@ -390,12 +399,13 @@ def timeline(
     limit: int,
     damaged: list[str],
     after: TimelinePlace | None = None,
+    tag: str = "",
 ) -> TimelinePage:
-    """The scope's episodes that began in [since, until), from the one behind `after`, latest first.
+    """The scope's episodes that began in [since, until), and with a tag, from the one behind `after`, latest first.
 
     Those that do not match their hash are left out, and their ids are put on `damaged`.
     """
-    whose = _reader(scope)
+    whose = {**_reader(scope), "tag": tag, "tag_in_json": json.dumps(tag, ensure_ascii=False)}
     top = TimelinePlace(_LATEST if until is None else until, -1, -1, "")
     rows: list[Row] = []
     if after is None or after.started_at is not None:
@@ -480,7 +490,7 @@ def meaning_of(episode: Episode) -> str:
 
 def document(episode: Episode) -> Document:
     """An episode as full text indexes it."""
-    return Document(episode.doc, text_of(episode))
+    return Document(episode.doc, "\n".join((text_of(episode), *episode.tags)))
 
 
 def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Episode]:
@@ -538,12 +548,18 @@ def _record(row: Row) -> Episode:
         actions=values["actions"] or "",
         outcomes=values["outcomes"] or "",
         suggested=values["suggested"] or "",
+        tags=names_in(values["tags"] or "[]"),
     )
+
+
+def packed_tags(tags: Sequence[str]) -> str | None:
+    """Tags as a row keeps them."""
+    return json.dumps(tags, ensure_ascii=False) if tags else None
 
 
 def _values(episode: Episode) -> dict[str, object]:
     values = {name: getattr(episode, name) for name in Episode.__slots__ if name != "doc"}
-    values["origin"] = episode.origin.value
+    values["origin"], values["tags"] = episode.origin.value, packed_tags(episode.tags)
     return values
 
 

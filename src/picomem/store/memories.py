@@ -449,7 +449,7 @@ def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Doubtful]:
 
 def _doubtful(row: Row) -> Doubtful:
     id_, version, valid_from, known_from, related, is_entry = of_types(row, (str, int, int, int, str, int))
-    return Doubtful(id_, version, valid_from, known_from, contradicted_ids(_names(related)), bool(is_entry))
+    return Doubtful(id_, version, valid_from, known_from, contradicted_ids(names_in(related)), bool(is_entry))
 
 
 def _of_ids(tx: Transaction, statement: str, scope: Scope, now: Micros, ids: Collection[str]) -> list[Row]:
@@ -900,8 +900,8 @@ def _record(row: Row) -> Memory:
         context=values["context"],
         importance=values["importance"],
         pinned=bool(values["pinned"]),
-        tags=_names(values["tags"]),
-        related=_names(values["related"]),
+        tags=names_in(values["tags"]),
+        related=names_in(values["related"]),
         origin=known(values["origin"], Origin.OTHER),
         source=known(values["source"], Source.MANUAL),
         valid_from=values["valid_from"],
@@ -917,7 +917,7 @@ def _record(row: Row) -> Memory:
     )
 
 
-def _names(stored: str) -> tuple[str, ...]:
+def names_in(stored: str) -> tuple[str, ...]:
     """A list of names as it was stored; damaged, it is no name at all, and the row's hash tells."""
     try:
         names = json.loads(stored)

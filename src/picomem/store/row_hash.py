@@ -39,7 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "repository",
         "episodes": "id transcript_id first_turn last_turn part start_offset end_offset role origin branch category "
         "key preview summary importance started_at ended_at tokens identity created_at doc user_id actions outcomes "
-        "suggested",
+        "suggested tags",
         "index_pages": "page tokens left_out made_from agent project budget user_id",
         "sessions": "id agent project channel channel_id title state permissions forked_from created_at last_active_at "
         "archived_at last_consolidated_seq last_consolidated_at consolidation_failures user_id",

@@ -106,7 +106,7 @@ STEPS = (
     Step(("0023",)),
     Step(("0024",)),
     Step(("0025",), added=(Added("episodes", ("suggested",)),)),
-    Step(("0026",)),
+    Step(("0026",), added=(Added("episodes", ("tags",)),)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         IngestResult,
         MigrateResult,
         ScrubResult,
+        TagResult,
         WithholdResult,
     )
 
@@ -73,6 +74,11 @@ def _read(result: IngestResult) -> list[str]:
 def withheld(result: WithholdResult) -> Presentation:
     verb = "released" if result.released else "withheld"
     return Presentation(blocks=(Sentence(f"{plural(result.transcripts, 'transcript')} {verb}."),))
+
+
+def tagged(result: TagResult) -> Presentation:
+    tags = " ".join(f"#{tag}" for tag in result.tags) or "no tags"
+    return Presentation(blocks=(Sentence(f"Episode {result.episode[:13]}: {tags}."),))
 
 
 def migrated(result: MigrateResult) -> Presentation:

@@ -104,15 +104,15 @@ def _text(hit: HitView) -> Text:
 
 
 def _heading(hit: HitView, session: HitSessionView | None) -> str:
-    project = f"  [{hit.project}]" if hit.project else ""
+    tags = "".join(f"  #{tag}" for tag in hit.tags)
+    project = tags + (f"  [{hit.project}]" if hit.project else "")
     if hit.source == "memory":
         citation = f"  {hit.citation}" if hit.citation else ""
-        tags = "".join(f"  #{tag}" for tag in hit.tags)
-        return f"{hit.key}  ({hit.kind}, {day(hit.at)[:10]}){citation}{tags}{project}"
+        return f"{hit.key}  ({hit.kind}, {day(hit.at)[:10]}){citation}{project}"
     if hit.source == "note":
         return f"note {hit.id}"
     if session:
-        return _said_by(hit)
+        return _said_by(hit) + tags
     speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
     return f"{speaker}{hit.citation or 'said ' + day(hit.at)[:10]}{project}"
 

@@ -103,21 +103,24 @@ WHERE t.user_id = :user AND t.send_policy = 'deny'
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.suggested, e.row_hash
+    e.created_at, e.doc, e.user_id, e.actions, e.outcomes, e.suggested, e.tags, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    actions, outcomes, suggested, row_hash)
+    actions, outcomes, suggested, tags, row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :actions, :outcomes, :suggested, :row_hash)
+    :actions, :outcomes, :suggested, :tags, :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, role = :role, origin = :origin, branch = :branch, preview = :preview,
     ended_at = :ended_at, tokens = :tokens, actions = :actions, outcomes = :outcomes, suggested = :suggested
 WHERE user_id = :user AND id = :id
+
+-- name: tag_episode
+UPDATE episodes SET tags = :tags WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.identity = :identity
@@ -167,6 +170,9 @@ SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.ro
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
 ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
 
+-- part: of_tag
+(:tag = '' OR e.branch = :tag OR replace(e.tags, :tag_in_json, '') <> e.tags)
+
 -- From a place on, which the index of times finds at once, however far back it is. The join keeps that order, and shows
 -- an episode whose transcript is lost, so that the reader is told.
 -- name: timeline
@@ -174,7 +180,7 @@ SELECT {episode_columns} FROM episodes AS e
     LEFT JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
 WHERE e.user_id = :user AND (t.id IS NULL OR {of_project} AND (:agent = '' OR t.agent = :agent)
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny') AND e.started_at >= :since
-  AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
+  AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id) AND {of_tag}
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- Of a session, which has few of all episodes: the signs keep SQLite from looking for them by their times.
@@ -184,7 +190,7 @@ SELECT {episode_columns} FROM episodes AS e
 WHERE e.user_id = :user AND {of_project} AND (:agent = '' OR t.agent = :agent)
   AND e.transcript_id IN (SELECT s.id FROM transcripts AS s WHERE s.user_id = :user AND s.session = :session)
   AND t.send_policy <> 'deny' AND +e.started_at >= :since
-  AND (+e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
+  AND (+e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id) AND {of_tag}
 ORDER BY +e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- Of some transcripts nobody knows when they took place; they come last.
@@ -199,7 +205,7 @@ SELECT {episode_columns} FROM episodes AS e
     LEFT JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
 WHERE e.user_id = :user AND (t.id IS NULL OR {of_project} AND (:agent = '' OR t.agent = :agent)
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny') AND e.started_at IS NULL
-  AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id)
+  AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id) AND {of_tag}
 ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- name: episodes_by_slot

@@ -12,7 +12,7 @@ WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: rewrite_episode_text
 UPDATE episodes SET suggested = :suggested, preview = :preview, summary = :summary, tokens = :tokens, actions = :actions,
-    outcomes = :outcomes
+    outcomes = :outcomes, tags = :tags
 WHERE user_id = :user AND id = :id
 
 -- name: retitle_transcript
