@@ -157,8 +157,11 @@ def test_a_person_s_conversations_say_the_number_and_the_key_that_stand_for_them
     key = _key(ann)
     assert users()["api"] == f"api:{key[:8]}"
     assert {_of(opened, name) for name in users().values()} == {"ann"}
-    _key(ann)
+    other = _key(ann)
     assert users()["api"] == "ann", "it is not recorded which of the keys it was"
+    (of_api,) = (one.session for one in listing.call(ann, listing.request()).sessions if one.session.channel == "api")
+    assert set(of_api.users) == {f"api:{one[:8]}{one[-4:]}" for one in (key, other)}
+    assert {_of(opened, name) for name in of_api.users} == {"ann"}
 
 
 def test_a_token_is_listed_with_its_alias(opened: Opened) -> None:

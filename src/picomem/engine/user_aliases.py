@@ -50,24 +50,28 @@ def resolve_user(resources: Resources, name: str) -> str:
         return _only(name, owners, "tokens" if channel is Channel.API else "tokens or sessions")
 
 
-def channel_user(engine: Engine, session: Session) -> str:
-    """The id that a conversation's channel gives to its user: of WhatsApp the number with which they were accepted, of
-    the API their token. Who has none, or several, is named as picomem does: it is not recorded which one they used."""
-    if session.channel not in (Channel.WHATSAPP, Channel.API):
-        return user_of_session(session)
+def channel_users(engine: Engine, session: Session) -> list[str]:
+    """The ids that a conversation's channel gives to its user: of WhatsApp the numbers with which they were accepted,
+    of the API their tokens. Of several it is not recorded which one they used. Who has none is named as picomem does.
+    """
+    ids: list[str] = []
     with engine._context.connector.read() as tx:
         if session.channel is Channel.API:
             known = _tokens(tx, session.scope, "", engine.now())
-            return user_of_session(session, key=known[0].id if len(known) == 1 else "")
-        account = session.channel_id.partition("/")[0]
-        phones = {
-            contact.native_id.removeprefix(_PHONE)
-            for contact in contact_rows.of_person(tx, session.scope.user)
-            if contact.revoked_at is None
-            and (contact.channel, contact.account) == (Channel.WHATSAPP, account)
-            and contact.native_id.startswith(_PHONE)
-        }
-    return user_of_session(session, phone=phones.pop() if len(phones) == 1 else "")
+            ids = [user_of_session(session, key=token.id) for token in known]
+            if len(ids) > 1 and named_by_channel(session.scope.user) is None:
+                ids = [f"api:{token.short_id}" for token in known]  # as ids of one minute begin alike
+        elif session.channel is Channel.WHATSAPP:
+            account = session.channel_id.partition("/")[0]
+            phones = {
+                contact.native_id.removeprefix(_PHONE)
+                for contact in contact_rows.of_person(tx, session.scope.user)
+                if contact.revoked_at is None
+                and (contact.channel, contact.account) == (Channel.WHATSAPP, account)
+                and contact.native_id.startswith(_PHONE)
+            }
+            ids = [user_of_session(session, phone=phone) for phone in sorted(phones)]
+    return list(dict.fromkeys(ids)) or [user_of_session(session)]
 
 
 def _only(name: str, owners: Sequence[str], what: str) -> str:

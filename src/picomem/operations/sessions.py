@@ -31,14 +31,16 @@ class SessionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A conversation; `last_consolidated_seq` is the number of the last consolidated message. `user` is the id that the
-    channel gives to its user, as in `tui:local`, and may be named as a user."""
+    """A conversation; `last_consolidated_seq` is the number of the last consolidated message. `users` are the ids that
+    the channel gives to its user, as in `tui:local`, of which each may be named as a user; `user` is the only one of
+    them, or else the user's own name: which one of several was used is not recorded."""
 
     id: str
     title: str
     channel: str
     channel_id: str
     user: str
+    users: list[str]
     state: str
     agent: str
     project: str
@@ -209,14 +211,16 @@ def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
 
 
 def _session_view(engine: Engine, session: Session) -> SessionView:
-    from picomem.engine.user_aliases import channel_user
+    from picomem.engine.user_aliases import channel_users
 
+    users = channel_users(engine, session)
     return SessionView(
         id=session.id,
         title=session.title,
         channel=session.channel.value,
         channel_id=session.channel_id,
-        user=channel_user(engine, session),
+        user=users[0] if len(users) == 1 else session.scope.user,
+        users=users,
         state=session.state,
         agent=session.scope.agent,
         project=session.scope.project,
