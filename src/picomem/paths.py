@@ -27,6 +27,15 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NEW |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
+_MARKS = (  # byte order marks; that of UTF-32 begins like that of UTF-16
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_FEWEST_PER_NUL = 10  # characters of a text that holds one by accident
+
 _SERVER = "postgresql://"
 _USER, _OPTIONS = r"//[^/?]*@", r"(?s)\?.*"
 _ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]+:"  # two characters at least: C: is a drive
@@ -212,6 +221,21 @@ def read_regular(path: Path, *, most: int, too_large: str = "") -> bytes:
     if size > most or len(content) > most:
         raise InvalidInput(too_large or f"{path} is larger than {size_shown(most)}; name a smaller file.")
     return content
+
+
+def decoded(data: bytes, path: Path, errors: str = "replace") -> str:
+    """The text of a person's file, by its byte order mark, or else as UTF-8. Raises InvalidInput for what is no text,
+    such as UTF-16 without the mark; and UnicodeDecodeError if `errors` is "strict"."""
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    text = data[len(mark) :].decode(encoding, errors)
+    if "\0" in text and (mark or "\ufffd" in text or text.count("\0") * _FEWEST_PER_NUL > len(text)):
+        raise InvalidInput(f"{path} is no text in UTF-8; save it in that encoding, and name it again.")
+    return text
+
+
+def read_text(path: Path, *, most: int, too_large: str = "", errors: str = "replace") -> str:
+    """The text of a person's file. Raises as `read_regular` and `decoded`."""
+    return decoded(read_regular(path, most=most, too_large=too_large), path, errors)
 
 
 def hold_database(path: Path, suffixes: tuple[str, ...], look: Callable[[], None] = lambda: None) -> None:

@@ -438,7 +438,7 @@ def _read(file: Path) -> dict[str, Any]:
         too_large = (
             f"The settings file {file} is larger than {paths.size_shown(_LARGEST)}; remove from it what is no setting."
         )
-        return tomllib.loads(paths.read_regular(file, most=_LARGEST, too_large=too_large).decode())
+        return tomllib.loads(paths.read_text(file, most=_LARGEST, too_large=too_large, errors="strict"))
     except NotFound:
         raise InvalidInput(f"There is no settings file {file}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -21,6 +21,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.agent_graph import NewEntity, NewRelation
+from picomem.operations.table import operation
 from picomem.operations.transferring import IMPORT_FORMATS, _most_common
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.transfer.import_format import guessed_format, import_formats
@@ -359,6 +360,31 @@ def test_what_is_no_record_is_counted(form: str, text: Any, unreadable: int, eng
     path.write_text(json.dumps(text), "utf-8")
     _, report = take_in(engine, path, form)
     assert report.unreadable.total() == unreadable
+
+
+@pytest.mark.requirement("X13")
+@pytest.mark.parametrize("form", ["markdown", "basic-memory", "openclaw", "claude-code"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_a_note_is_read_by_its_byte_order_mark(form: str, encoding: str, engine: Engine, tmp_path: Path) -> None:
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    note = tmp_path / "MEMORY.md"
+    note.write_text(f"{mark}- The relay in the café listens on port 7000\n", encoding)
+    _, report = take_in(engine, note, form)
+    assert list(_believed(engine)) == ["The relay in the café listens on port 7000"]
+    assert report.unreadable.total() == 0
+
+
+@pytest.mark.requirement("X13")
+@pytest.mark.parametrize("said", ["The relay listens on port 7000", "三号继电器 在七千端口\n上监听"])
+def test_a_note_that_is_no_text_is_refused_with_a_count(said: str, engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("- The crane is yellow\n", "utf-8")
+    (tmp_path / "other.md").write_text(f"- {said}\n", "utf-16-le")
+    importing = operation("import")
+    result = importing.call(engine, importing.request(format="markdown", path=str(tmp_path)))
+    assert list(_believed(engine)) == ["The crane is yellow"]
+    assert sum(result.unreadable.values()) == 1
+    assert "other.md is no text in UTF-8; save it in that encoding" in result.problems[0]
+    assert importing.exit_code(result) == 1
 
 
 @pytest.mark.requirement("X13")

@@ -21,7 +21,7 @@ from typing import Any
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
 from picomem.light_dataclass import dataclass
-from picomem.paths import read_regular
+from picomem.paths import read_text
 
 _LARGEST = 64 << 20  # bytes
 _KEYS = ("question", "session", "words", "asked_at")
@@ -55,7 +55,7 @@ def read_questions(path: Path, zone: tzinfo) -> list[OwnQuestion]:
     """The questions of a file; a time without an offset is in `zone`. Raises NotFound, or InvalidInput that names the
     line."""
     try:
-        lines = read_regular(path, most=_LARGEST).decode("utf-8-sig").split("\n")
+        lines = read_text(path, most=_LARGEST, errors="strict").split("\n")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
     questions = [_question(path, number, line, zone) for number, line in enumerate(lines, 1) if line.strip()]

@@ -22,7 +22,7 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.text_cleaning import Cleaner
-from picomem.paths import is_folder, is_regular, read_regular, status_of
+from picomem.paths import is_folder, is_regular, read_text, status_of
 from picomem.policy.requests import kind_of
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import Scope
@@ -63,7 +63,7 @@ def migrate_file(
     tx: Transaction, writer: Writer, scope: Scope, clean: Cleaner, path: Path, zone: tzinfo
 ) -> list[tuple[MarkdownEntry, Remembered]]:
     """Offer each entry of a file to memory; what became of each. What is known already is merged."""
-    entries = read_entries(read_regular(path, most=_LARGEST).decode("utf-8", "replace"), path.name, zone)
+    entries = read_entries(read_text(path, most=_LARGEST), path.name, zone)
     return [(entry, writer.remember(tx, offer_of(entry, scope, clean, writer.now))) for entry in entries]
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+from picomem.errors import InvalidInput
+from picomem.paths import decoded
 from picomem.records.note import Section
 from picomem.text.storable import plain
 
@@ -22,10 +25,11 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 def text_of(data: bytes) -> str | None:
     """The text of a file, its lines kept; None where it is none."""
-    if b"\0" in data:
+    try:
+        text = decoded(data, Path())
+    except InvalidInput:
         return None
-    text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    return plain(text)
+    return None if "\0" in text else plain(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def sections(text: str) -> list[Section]:

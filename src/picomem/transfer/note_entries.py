@@ -9,7 +9,7 @@ from pathlib import Path
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.markdown_import import left_out, markdown_files, read_entries
-from picomem.paths import is_folder, read_regular
+from picomem.paths import is_folder, read_text
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
 from picomem.transfer.importer import ImportedEntry, Importer
@@ -36,7 +36,7 @@ class FrontMatter:
 
 def read_note(path: Path) -> str:
     """The text of a note. Raises NotFound and InvalidInput."""
-    return read_regular(path, most=LARGEST_NOTE).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    return read_text(path, most=LARGEST_NOTE).replace("\r\n", "\n")
 
 
 def front_matter(text: str) -> FrontMatter:
