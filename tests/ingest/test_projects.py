@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import project_of_folder
 from picomem.errors import Conflict
 from picomem.ingest.projects import (
     project_and_repository,
@@ -425,3 +427,61 @@ def test_a_name_that_fits_several_projects_is_told_with_all_of_them() -> None:
     known = [KnownFolder("/a", "workdir (acme/alpha)", "alpha"), KnownFolder("/b", "workdir (acme/beta)", "beta")]
     with pytest.raises(Conflict, match=r"workdir \(acme/alpha\), workdir \(acme/beta\); give one of these names"):
         stored_name("workdir", known)
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_folder_is_the_same_project_for_ingest_and_for_the_hook_in_either_form_of_its_name(
+    form: str, is_repository: bool, open_engine: Callable[..., Engine], db: Path, tmp_path: Path
+) -> None:
+    folder, transcripts = tmp_path / unicodedata.normalize("NFD", "café"), tmp_path / "transcripts"
+    folder.mkdir()
+    transcripts.mkdir()
+    if is_repository:
+        git("init", "-q", cwd=folder)
+        git("remote", "add", "origin", "git@git.example.org:mia/bistro", cwd=folder)
+    _session(Path(unicodedata.normalize(form, str(folder))), transcripts, "s1", "The oven is lit at six.")
+    engine = open_engine(db)
+    engine.ingest(transcripts)
+    expected = unicodedata.normalize("NFC", "café")
+    assert _projects(engine) == {"s1": expected}
+    assert project_of_folder(engine, str(folder)) == expected
+    assert project_of_folder(engine, unicodedata.normalize("NFC", str(folder))) == expected
+
+
+def test_two_folders_whose_names_differ_in_form_alone_are_two_projects(tmp_path: Path) -> None:
+    composed, decomposed = (tmp_path / unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
+    composed.mkdir()
+    if decomposed.exists():
+        pytest.skip("the file system knows one of them")
+    decomposed.mkdir()
+    first = KnownFolder(str(composed), *project_and_repository(str(composed)))
+    second = KnownFolder(str(decomposed), *project_and_repository(str(decomposed), [first]))
+    assert first.identity != second.identity
+    assert first.project != second.project
+
+
+def test_an_alias_of_a_remote_is_what_it_stands_for_in_this_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    git("remote", "add", "origin", "work:harbor.git", cwd=repository)
+    git("clone", "-q", ".", "../other", cwd=repository)
+    other = repository.parent / "other"
+    git("remote", "set-url", "origin", "work:harbor.git", cwd=other)
+    git("config", "url.https://git.example.org/mia/boats/.insteadOf", "work:h", cwd=repository)
+    (home / ".gitconfig").write_text('[url "git@git.example.org:olga/"]\n\tinsteadOf = work:\n')
+    assert project_and_repository(str(repository))[1] == "git.example.org/mia/boats/arbor"
+    assert project_and_repository(str(other))[1] == "git.example.org/olga/harbor"
+
+
+def test_a_remote_that_may_lead_anywhere_or_has_a_blank_joins_nothing() -> None:
+    urls = (
+        "ext::ssh -i key git@a.example %S /one",
+        "ext::ssh -i key git@a.example %S /two",
+        "/srv/my boats/one",
+        "/srv/my boats/two",
+    )
+    assert [remote_of(f'[remote "origin"]\n\turl = {url}\n') for url in urls] == ["", "", *urls[2:]]

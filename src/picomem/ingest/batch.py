@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from datetime import tzinfo
 from functools import lru_cache
@@ -101,10 +102,15 @@ class Maker:
             session=visible(info.session),
             parent_session=visible(info.parent_session),
             title=self._label(info.title),
-            cwd=self._label(info.cwd),
+            cwd=self._path(info.cwd),
             branch=self._label(info.branch),
             agent=self._label(info.agent),
         )
+
+    def _path(self, path: str) -> str:
+        """A path as it is, so that it leads to its folder, unless something of it is left out."""
+        label = self._label(path)
+        return path if label == unicodedata.normalize("NFC", path) else label
 
     def date_events(self, batches: Sequence[Batch]) -> None:
         """Read from the pieces when that happened which they tell of. An agent's page mostly dates the world's events,

@@ -2,18 +2,21 @@
 
 The identity is the repository of the nearest folder above with a `.git`: its remote, as the server finds it; or else
 the real path of git's common folder. A folder without a repository is its own project, known by its real path. So
-clones and worktrees of one repository are one project, and a fork under another owner is another one.
+clones and worktrees of one repository are one project, and a fork under another owner is another one. An identity is in
+composed Unicode (NFC), because macOS writes one name in two forms.
 
 Of a remote the scheme, a password and a usual port are left out, so that a clone over HTTPS and one over SSH are the
-same. Another port stays, and the user of a path that begins in a home folder: both lead to other repositories.
+same. Another port stays, and the user of a path that begins in a home folder: both lead to other repositories. Aliases
+(`insteadOf`) of the repository and of the user's `.gitconfig` are replaced. A remote of a helper (`ext::…`), which may
+lead anywhere, is none.
 
 The name is that of the folder. A second identity of the same name gets a name with the end of its identity:
 `workdir (acme/alpha)`. The store keeps with each transcript its folder, its project's name and its identity
 (`KnownFolder`), so a name belongs to the identity that had it first, and a folder that is gone keeps its project.
 
-Three small files are read: `.git` where it is a file, the pointer back from the repository, without which nothing else
-that the file names is opened and the folder is its own project, and `config`. A `.git` that is a link is not followed:
-anybody can make one to a repository that is not theirs.
+Four small files are read: the user's `.gitconfig`; `.git` where it is a file; the pointer back from the repository,
+without which nothing else that the file names is opened and the folder is its own project; and `config`. A `.git` that
+is a link is not followed: anybody can make one to a repository that is not theirs.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
@@ -36,7 +40,9 @@ _LONGEST_REPOSITORY = 300  # characters
 _DEEPEST = 64  # folders between a repository and one of its folders
 _POINTER = b"gitdir:"
 _REMOTE = r'\[remote "([^"\n]{1,100})"\]'
-_URL = r"url\s*=\s*(\S{1,500})"
+_ALIASED = r'(?i)\[url "([^"\n]{1,500})"\]'
+_VALUE = r'(?i)(url|insteadof)\s*=\s*(?:"([^"]{1,500})"|([^#;"]{1,500}))'
+_HELPER = r"\w+::"
 _WITH_SCHEME = r"(?i)([a-z][a-z0-9+.-]{1,20})://(?:([^/@:\s]*)(?::[^/@\s]*)?@)?([^/:\s]+)(?::(\d*))?/(.+)"
 _LIKE_SCP = r"(?:([^/@:\s]+)@)?([\w.-]+):(?![/\\]{2})(.+)"
 _USUAL_PORTS = {"ssh": "22", "git+ssh": "22", "ssh+git": "22", "git": "9418", "http": "80", "https": "443"}
@@ -93,13 +99,14 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
     if repository := _repository_of(real):
         identity, name = repository.identity, repository.name
         # Before it had a remote, or was a repository, the same place had these.
-        identities = {identity, repository.common, repository.folder}
+        identities = {identity, repository.common, _composed(repository.folder)}
     elif gone := _known_above(cwd, folders):
         identity, name, identities = gone.repository, plain_name(gone.project), {gone.repository}
     else:
-        identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), cwd}
+        identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), cwd, _composed(cwd)}
     if not name:
         return "", ""
+    name = unicodedata.normalize("NFC", name)
     return project_name(name, identity, identities, folders), identity if identity != cwd else ""
 
 
@@ -196,9 +203,21 @@ def _candidates(name: str, identity: str) -> Iterator[str]:
 
 
 def _bounded(identity: str) -> str:
-    """An identity that a row holds; of a longer one the beginning and a digest."""
+    """An identity that a row holds, composed; of a longer one the beginning and a digest."""
+    identity = _composed(identity)
     is_short = len(identity) <= _LONGEST_REPOSITORY
     return identity if is_short else f"{identity[: _LONGEST_REPOSITORY - 33]} {_digest(identity)}"
+
+
+def _composed(path: str) -> str:
+    """A path in composed Unicode, unless another folder has that name."""
+    composed = unicodedata.normalize("NFC", path)
+    if composed == path or not _is_local(path):
+        return composed
+    try:
+        return composed if Path(path).samefile(composed) else path
+    except OSError:  # one of the two is not there
+        return composed
 
 
 def _digest(identity: str) -> str:
@@ -218,8 +237,9 @@ def _known_above(cwd: str, known: list[KnownFolder]) -> KnownFolder | None:
     """What is known of a folder that is there no more, if it was in a repository when a session was read."""
     if not known or not _is_local(cwd) or Path(cwd).exists():
         return None
-    folders = {folder.cwd: folder for folder in reversed(known) if folder.repository}
-    return next((folders[path] for path in (cwd, *map(str, PurePath(cwd).parents)) if path in folders), None)
+    folders = {unicodedata.normalize("NFC", folder.cwd): folder for folder in reversed(known) if folder.repository}
+    path = PurePath(unicodedata.normalize("NFC", cwd))
+    return next((folders[str(above)] for above in (path, *path.parents) if str(above) in folders), None)
 
 
 def _repository_of(cwd: str) -> Repository | None:
@@ -257,7 +277,10 @@ def _own_repository(folder: PurePath) -> Repository:
 
 
 def _repository(name: str, folder: str, common: str, config: bytes) -> Repository:
-    remote = remote_of(config.decode("utf-8", "replace")) if len(config) <= _LONGEST_CONFIG else ""
+    home = os.environ.get("HOME") or os.environ.get("USERPROFILE")
+    users = _small_file(PurePath(home, ".gitconfig"), _LONGEST_CONFIG) if home else b""
+    is_whole = max(len(config), len(users)) <= _LONGEST_CONFIG
+    remote = remote_of(config.decode("utf-8", "replace"), users.decode("utf-8", "replace")) if is_whole else ""
     return Repository(name, folder, _bounded(common), _bounded(remote or common))
 
 
@@ -277,18 +300,21 @@ def repository_of_pointer(cwd: str, git_file: bytes) -> tuple[str, PurePath]:
     return common.parent.name if common.name.startswith(".") else common.name.removesuffix(".git"), common
 
 
-def remote_of(config: str) -> str:
+def remote_of(config: str, users: str = "") -> str:
     """The remote of a repository by its configuration: `origin`, or else the first, as host and path; empty where there
-    is none. What does not tell one repository from another is left out, see above. Pure."""
+    is none. What does not tell one repository from another is left out, see above; `users` is the user's configuration,
+    of aliases. Pure."""
     remotes: dict[str, str] = {}
-    section = ""
-    for line in map(str.strip, config.splitlines()):
-        if line.startswith("["):
-            named = re.match(_REMOTE, line)
-            section = named[1] if named else ""
-        elif section and (url := re.match(_URL, line)):
-            remotes.setdefault(section, url[1])
+    for name, url in _values_of(config, _REMOTE, "url"):
+        remotes.setdefault(name, url)
     url = remotes.get("origin") or next(iter(remotes.values()), "")
+    aliases = [(alias, base) for base, alias in _values_of(f"{users}\n{config}", _ALIASED, "insteadof")]
+    fitting = [(alias, base) for alias, base in aliases if url.startswith(alias)]
+    if fitting:  # as git does, the longest one
+        alias, base = max(fitting, key=lambda pair: len(pair[0]))
+        url = base + url[len(alias) :]
+    if re.match(_HELPER, url):
+        return ""
     if match := re.match(_WITH_SCHEME, url):
         scheme, user, host, port, path = match.groups(default="")
         return _at_host(host if port in ("", _USUAL_PORTS.get(scheme.lower())) else f"{host}:{port}", user, f"/{path}")
@@ -296,6 +322,17 @@ def remote_of(config: str) -> str:
         user, host, path = match.groups(default="")
         return _at_host(host, user, path if path.startswith("/") else f"/~/{path}")
     return url.removeprefix("file://").rstrip("/").removesuffix(".git") if url.startswith(("/", "file:///")) else ""
+
+
+def _values_of(config: str, section: str, name: str) -> Iterator[tuple[str, str]]:
+    """The name of the section, and the value, of each value `name` in the sections of a kind."""
+    within = ""
+    for line in map(str.strip, config.splitlines()):
+        if line.startswith("["):
+            named = re.match(section, line)
+            within = named[1] if named else ""
+        elif within and (value := re.match(_VALUE, line)) and value[1].lower() == name:
+            yield within, (value[2] or value[3]).strip()
 
 
 def _at_host(host: str, user: str, path: str) -> str:
