@@ -63,7 +63,7 @@ def test_a_model_archives_nothing_that_the_person_stated_or_pinned(memory: Engin
     (run,) = consolidate(memory, Scripted([proposal(invalidate=("staging_pool_port", "staging_pool"))]), talk.id).runs
     assert set(contents(memory)) == {"staging_pool_port", "staging_pool"}
     assert {reason for _, reason in run.turned_down} == {
-        "the user stated or pinned it, and has not said that it holds no longer"
+        "the user stated or pinned it, and no message of theirs names it and plainly calls it off"
     }
 
 

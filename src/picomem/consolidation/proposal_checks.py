@@ -246,7 +246,7 @@ def _invalidated(
         elif len(kept) == MOST_INVALIDATED:
             reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
         elif memory.is_a_persons and not persons.ask_to_forget(memory.key, memory.content):
-            reason = "the user stated or pinned it, and has not said that it holds no longer"
+            reason = "the user stated or pinned it, and no message of theirs names it and plainly calls it off"
         elif said.others and memory.origin.trusted and not persons.ask_to_forget(memory.key, memory.content):
             reason = "text of others was read, and it cannot call off what the user or the agent said"
         elif not any(grounds.speak_of(memory.key, memory.content) for grounds in said.own):
