@@ -551,6 +551,10 @@ def test_an_address_that_is_taken_or_open_to_all_is_refused_in_one_sentence(serv
     port = str(urlsplit(served.url).port)
     taken = picomem(tmp_path / "memory.db", "serve", "--port", port)
     assert (taken.returncode, "cannot be listened on" in taken.stderr) == (2, True)
+    for none in ("99999", "-1"):
+        refused = picomem(tmp_path / "memory.db", "serve", "--port", none)
+        said = f"picomem: There is no port {none}; choose one from 0 to 65535 with --port.\n"
+        assert (refused.returncode, refused.stderr) == (2, said)
     for host in ("0.0.0.0", "::"):
         everywhere = picomem(tmp_path / "memory.db", "serve", "--host", host, "--port", "0")
         assert (everywhere.returncode, "no token has been made yet" in everywhere.stderr) == (2, True)

@@ -9,6 +9,7 @@ import subprocess
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -432,7 +433,7 @@ def test_a_name_that_fits_several_projects_is_told_with_all_of_them() -> None:
 @pytest.mark.parametrize("is_repository", [False, True])
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_a_folder_is_the_same_project_for_ingest_and_for_the_hook_in_either_form_of_its_name(
-    form: str, is_repository: bool, open_engine: Callable[..., Engine], db: Path, tmp_path: Path
+    form: Literal["NFC", "NFD"], is_repository: bool, open_engine: Callable[..., Engine], db: Path, tmp_path: Path
 ) -> None:
     folder, transcripts = tmp_path / unicodedata.normalize("NFD", "café"), tmp_path / "transcripts"
     folder.mkdir()

@@ -11,6 +11,7 @@ import pytest
 import picomem
 from picomem.engine.backup_files import back_up, restore
 from picomem.errors import Corrupt, StoreError
+from picomem.operations.table import operation
 from picomem.store import known_schema
 from picomem.store.sqlite import SqliteConnector
 
@@ -53,6 +54,8 @@ def test_a_trigger_or_a_view_is_named_and_never_runs_and_a_repair_removes_it(nam
         assert {stored.content for stored in memory.memories()} == {TEXT, "Lunch is at noon on Fridays"}
         problems = [finding.problem for finding in memory.doctor().findings]
         assert problems == [f"the {named} does not belong to the store"]
+        doctor = operation("doctor")
+        assert "`picomem doctor --repair`" in str(doctor.present(doctor.run(memory, doctor.request())).next_steps)
         assert memory.doctor(repair=True).healthy
         assert memory.doctor().findings == []
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_PROBLEMS = 20
 _DAYS_TOLD = 7  # of those on which a model cost something
-_NOT_REPAIRED = ("copy", "file", "host", "purge", "reference")  # checks whose findings no repair mends
+_NOT_REPAIRED = ("copy", "host", "purge", "reference")  # checks whose findings no repair mends
 
 
 def ingested(result: IngestResult) -> Presentation:
