@@ -55,3 +55,27 @@ def test_a_question_of_an_agent_that_had_read_a_page_is_not_carried(engine, tmp_
     fetch = {"type": "tool_use", "id": "c0", "name": "WebFetch", "input": {"url": "https://example.org"}}
     engine.ingest([_session(tmp_path, _record(2, "assistant", fetch), answers={_BROKER: "NATS because it is small"})])
     assert not any(_BROKER in content for content in _contents(engine))
+
+
+@pytest.mark.requirement("X14")
+def test_an_answer_without_its_structured_result_is_read_from_the_text_of_the_result(engine, tmp_path):
+    said = f'User has answered your questions: "{_BROKER}"="NATS, the "small" one", "{_REGION}"="Lisbon". '
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": said + "You can now continue."}
+    questions = [{"question": question, "options": []} for question in (_BROKER, _REGION)]
+    call = {"type": "tool_use", "id": "c1", "name": "AskUserQuestion", "input": {"questions": questions}}
+    other = {**result, "tool_use_id": "c2", "content": said.replace("NATS", "Kafka")}  # of no form
+    records = [
+        _record(1, "user", {"type": "text", "text": "Set up the queue."}),
+        _record(2, "assistant", call),
+        _record(3, "user", result),
+        _record(4, "assistant", {"type": "tool_use", "id": "c2", "name": "Bash", "input": {"command": "cat said"}}),
+        _record(5, "user", other),
+    ]
+    path = tmp_path / "s1.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    engine.ingest([path])
+    (hit,) = [hit for hit in engine.timeline() if "NATS" in hit.text]
+    _, _, opened = engine.show(hit.id)
+    answer = next(turn for turn in opened.turns if "NATS" in turn.text)
+    assert (answer.role, answer.text) == ("user", 'NATS, the "small" one\nLisbon')
+    assert not [hit for hit in engine.timeline() if "Kafka" in hit.text]

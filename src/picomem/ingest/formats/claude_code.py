@@ -110,6 +110,8 @@ _LARGEST_SETTINGS = 1 << 20  # bytes
 _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
+_ANSWERED = "User has answered"
+_ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|\.? *You can now|[.\s]*\Z)', re.DOTALL)
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
@@ -446,14 +448,16 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
     state.skipped.add("tool")
     told, given = inner(record, "toolUseResult"), {}
-    plan, said, answers = told.get("plan"), result.get("content"), told.get("answers")
+    plan, said, answers = told.get("plan"), texts(result.get("content"))[0], told.get("answers")
+    if not told and said.startswith(_ANSWERED):  # a copy, or an earlier version, without the structured result
+        answers = dict(_ANSWER.findall(said))
     if isinstance(answers, dict):
         given = {name: answer for name, answer in answers.items() if isinstance(answer, str) and answer.strip()}
         origin = _of_answers(state, record, list(given.values()))
         asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
         text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
         role = "user"
-    elif isinstance(plan, str) and isinstance(said, str) and said.startswith(_APPROVED):
+    elif isinstance(plan, str) and said.startswith(_APPROVED):
         text, role, origin = plan, "assistant", Origin.AGENT
     else:
         return ()
