@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from picomem.errors import EmbedderFailed, PicomemError
-from picomem.models.static_embedder import read_weights
+from picomem.models.static_embedder import StaticEmbedder, read_weights
 from picomem.text.tokens import WORDLLAMA, read_tokenizer
 
 SHAPE = (32_000, 256)
@@ -75,3 +75,11 @@ def test_a_tokenizer_that_is_missing_or_another_one_is_refused_likewise(content:
         path.write_text(content)
     with pytest.raises(PicomemError, match=f"not what picomem expects.*{re.escape(WORDLLAMA)}"):
         read_tokenizer(path)
+
+
+def test_texts_get_the_vectors_that_they_get_alone_and_one_without_a_token_gets_zeros() -> None:
+    texts = ["We use Postgres.", "", "Postgres, and Postgres again: Postgres.", "我们用 Postgres"]
+    together = StaticEmbedder().embed(texts)
+    assert np.array_equal(together, np.concatenate([StaticEmbedder().embed([text]) for text in texts]))
+    assert np.linalg.norm(together, axis=1) == pytest.approx([1, 0, 1, 1], abs=1e-6)
+    assert StaticEmbedder().embed([]).shape == (0, 256)

@@ -41,12 +41,16 @@ class StaticEmbedder:
         """One float32 row of length 1 a text; a text without a known token gets a row of zeros."""
         import numpy as np
 
-        table = weights()
+        ids = [token_ids(text[:_LONGEST]) for text in texts]
+        # A token that comes again is read and converted once.
+        used, places = np.unique(np.array([token for of_text in ids for token in of_text], int), return_inverse=True)
+        vectors = weights()[used].astype(np.float32)
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            ids = token_ids(text[:_LONGEST])
-            if ids:
-                row[:] = table[ids].mean(axis=0, dtype=np.float32)
+        end = 0
+        for row, of_text in zip(rows, ids, strict=True):
+            start, end = end, end + len(of_text)
+            if of_text:
+                row[:] = vectors[places[start:end]].sum(axis=0) / len(of_text)
         return unit_rows(rows)
 
     def embed_question(self, text: str) -> np.ndarray:
