@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     lines = [json.loads(line) for line in chosen.path.read_text("utf-8").splitlines()]
     lines = [line for line in lines if line["origin"] == "typed"]
-    observed = table([observe(line["said"]) for line in lines], BUCKETS)
+    observed = table(observe(line["said"] for line in lines), BUCKETS)
     people = sorted({line["person"] for line in lines})
     np.savez_compressed(
         Path(__file__).parent / "data" / FILE,

@@ -45,7 +45,7 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
     real = load_real(folder, part)
     made = [sentence for message in messages(folder) for sentence in message.sentences][::part]
     plan = Plan(classes=("passing", "durable"), buckets=BUCKETS, layers=0, hidden=0)
-    seen = joined(real.observed, table([observe(text) for text, _ in made], plan.buckets))
+    seen = joined(real.observed, table(observe(text for text, _ in made), plan.buckets))
     labels = np.concatenate([real.is_durable, [int(is_durable) for _, is_durable in made]])
     weights = np.concatenate([np.ones(len(real.is_durable)), np.full(len(made), _MADE_WEIGHT)])
     return Task("durable", plan, seen, labels, weights, len(real.is_durable), real.person)

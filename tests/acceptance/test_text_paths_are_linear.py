@@ -25,7 +25,7 @@ from picomem.ingest.noise import clean
 from picomem.notes.sections import sections
 from picomem.operations.list_arguments import list_meant
 from picomem.policy.context_origins import ContextOrigins
-from picomem.policy.durability import find_suggested
+from picomem.policy.durability import find_sentences, find_suggested
 from picomem.policy.gate import judge, retells
 from picomem.policy.pasted_text import own_words, told_apart, without_wrapping
 from picomem.policy.redact import Redactor
@@ -80,7 +80,9 @@ _READERS: dict[str, Read] = {
     "pieces": told_apart,
     "wrapping": without_wrapping,
     "requests": lambda text: find_requests(f"Remember that I like tea. {text} Remember that I use vim."),
-    "suggestions": lambda text: find_suggested(Turn(0, "user", text, None, Origin.USER, 0, 1), find_requests(text)),
+    "suggestions": lambda text: find_suggested(
+        [find_sentences(Turn(0, "user", text, None, Origin.USER, 0, 1), find_requests(text))]
+    ),
     "statements of a message": lambda text: Grounds([f"We use Redis {text[:15_000]} for the queues.", text]).hold(
         _KNOWN
     ),

@@ -95,7 +95,7 @@ def test_the_classifier_read_without_numpy_says_what_it_says_with_it(prompt: str
     from math import exp
 
     observed = observe_prompt(prompt)
-    share = load("recollection").judge(observed, "recollection").shares["recollection"]
+    share = load("recollection").probabilities([observed], "recollection")[0]
 
     assert 1 / (1 + exp(-linear_logit("recollection", observed))) == pytest.approx(share, abs=1e-9)
 

@@ -19,12 +19,11 @@ _NEARLY = 0.02  # by which sums differ between machines, at most
 def test_the_classifier_of_prompts_is_what_its_lines_and_sets_make() -> None:
     made, shipped = decode(train(recollection())), load("recollection")
 
-    for prompt in prompts_of(FITTED_TO[0]):
-        observed = observe_prompt(prompt.text)
-        again = made.judge(observed, "recollection").shares
-        assert again == pytest.approx(shipped.judge(observed, "recollection").shares, abs=_NEARLY), (
-            "train it again: python -m training --only recollection"
-        )
+    observed = [observe_prompt(prompt.text) for prompt in prompts_of(FITTED_TO[0])]
+    again = made.probabilities(observed, "recollection")
+    assert again == pytest.approx(shipped.probabilities(observed, "recollection"), abs=_NEARLY), (
+        "train it again: python -m training --only recollection"
+    )
 
 
 def test_the_weights_of_the_prompt_hook_are_what_its_sets_make() -> None:

@@ -12,7 +12,7 @@ from picomem.clock import Micros
 from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.noise import clean, visible
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.policy.durability import find_suggested
+from picomem.policy.durability import OwnSentence, find_sentences, find_suggested
 from picomem.policy.redact import Redactor
 from picomem.policy.requests import Candidate, find_requests
 from picomem.records.episode import SuggestedSpan, packed_spans
@@ -34,11 +34,13 @@ class PieceVectors(Protocol):
 @dataclass(slots=True)
 class Batch:
     """One stretch of a transcript, ready to be stored. `asked` holds a piece's identity, what is asked for in it,
-    and the whole turn; `events` when that happened which a piece tells of, by its identity."""
+    and the whole turn; `said` a turn of the user, its sentences that may last, and the identities of its pieces;
+    `events` when that happened which a piece tells of, by its identity."""
 
     pieces: dict[str, Piece] = field(default_factory=dict)
     events: dict[str, EventTime] = field(default_factory=dict)
     asked: list[tuple[str, Candidate, Turn]] = field(default_factory=list)
+    said: list[tuple[Turn, list[OwnSentence], list[str]]] = field(default_factory=list)
     turns: int = 0
     redacted: int = 0
 
@@ -68,7 +70,7 @@ class Maker:
         self._label = lru_cache(maxsize=256)(lambda text: redactor.redact(visible(text)).text)
 
     def pack(self, packer: Packer, turn: Turn, batch: Batch) -> None:
-        """Add a turn to the batch: its pieces, and what it asks for, or says that lasts."""
+        """Add a turn to the batch: its pieces, and what it asks for."""
         safe = self._redactor.redact(turn.text)
         done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
@@ -91,8 +93,7 @@ class Maker:
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
                 batch.asked.append((holder.identity, candidate, turn))
-            suggested = find_suggested(turn, requests)
-            made = [replace(piece, suggested=_placed(suggested, turn, piece.text)) for piece in made]
+            batch.said.append((turn, find_sentences(turn, requests), [piece.identity for piece in made]))
         batch.pieces |= {piece.identity: piece for piece in made}
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
@@ -111,6 +112,15 @@ class Maker:
         """A path as it is, so that it leads to its folder, unless something of it is left out."""
         label = self._label(path)
         return path if label == unicodedata.normalize("NFC", path) else label
+
+    def suggest(self, batches: Sequence[Batch]) -> None:
+        """Mark in the pieces what the user said that lasts."""
+        said = [(batch, *of_turn) for batch in batches for of_turn in batch.said]
+        suggested = find_suggested([sentences for _, _, sentences, _ in said])
+        for (batch, turn, _, names), spans in zip(said, suggested, strict=True):
+            for name in names:
+                piece = batch.pieces[name]
+                batch.pieces[name] = replace(piece, suggested=_placed(spans, turn, piece.text))
 
     def date_events(self, batches: Sequence[Batch]) -> None:
         """Read from the pieces when that happened which they tell of. An agent's page mostly dates the world's events,

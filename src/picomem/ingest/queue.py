@@ -62,6 +62,7 @@ class Queue:
             return
         batches = [stretch.batch for stretch in self._waiting]
         prepared = self._maker.prepared(batches)
+        self._maker.suggest(batches)
         self._maker.date_events(batches)
         for stretch, outcome in self._writing.commit(self._waiting, prepared, self._report):
             if outcome is StretchOutcome.OVERTAKEN:

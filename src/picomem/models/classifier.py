@@ -1,9 +1,8 @@
 """Small trained classifiers: named signals and hashed words in, a probability for each class out.
 
-A classifier is a linear function of everything plus one small hidden layer over the named signals, so that the linear
-part can say which signals spoke for a class. `python -m training` writes the weights: one line of JSON, then whole
-numbers of two bytes, each a multiple of the step that the line names. Reading them takes a millisecond, and only a
-write needs them.
+A classifier is a linear function of everything plus small hidden layers over the named signals. `python -m training`
+writes the weights: one line of JSON, then whole numbers of two bytes, each a multiple of the step that the line names.
+Reading them takes a millisecond, and only a write needs them.
 """
 
 from __future__ import annotations
@@ -40,14 +39,6 @@ class Observed:
     meaning: np.ndarray | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The probability of each class, and the names of what spoke most for the one that was asked about."""
-
-    shares: Mapping[str, float]
-    reasons: tuple[str, ...]
-
-
 def bucket(word: str, count: int) -> int:
     """Which of so many buckets a hashed word falls into; the same on every machine."""
     return zlib.crc32(word.encode()) % count
@@ -75,40 +66,37 @@ class Classifier:
         self._place = {name: place for place, name in enumerate(names)}
         self._arrays = arrays
 
-    def judge(self, observed: Observed, about: str, count: int = 3) -> Judged:
-        """The share of each class, and the `count` signals that spoke most for the class `about`."""
+    def probabilities(self, observed: Sequence[Observed], name: str) -> list[float]:
+        """The probability of the class `name` for each of the texts. All are computed at once, because numpy takes
+        longer to begin a sum than to compute a thousand."""
         import numpy as np
 
         weights = self._arrays
-        signals = np.zeros(len(self.names))
-        for name, value in observed.signals.items():
-            if (place := self._place.get(name)) is not None:
-                signals[place] = value
+        signals = np.zeros((len(observed), len(self.names)))
+        meaning = np.zeros((len(observed), weights["meaning"].shape[1]))
+        rows: list[int] = []
+        numbers: list[int] = []
+        shares: list[float] = []
+        count = weights["buckets"].shape[1]
+        for row, text in enumerate(observed):
+            for signal, value in text.signals.items():
+                if (place := self._place.get(signal)) is not None:
+                    signals[row, place] = value
+            if meaning.size and text.meaning is not None:
+                meaning[row] = text.meaning
+            words = dict.fromkeys(text.words)
+            rows += [row] * len(words)
+            numbers += [bucket(word, count) for word in words]
+            shares += [word_weight(len(words))] * len(words)
         scaled = (signals - weights["centre"]) * weights["scale"]
-        words = list(dict.fromkeys(observed.words))
-        numbers = [bucket(word, weights["buckets"].shape[1]) for word in words]
-        weight = word_weight(len(words))
-        logits = weights["linear"] @ scaled + weights["bias"] + weight * weights["buckets"][:, numbers].sum(axis=1)
-        if observed.meaning is not None and weights["meaning"].shape[1]:
-            logits = logits + weights["meaning"] @ observed.meaning
+        logits = scaled @ weights["linear"].T + weights["bias"] + meaning @ weights["meaning"].T
+        for column, buckets in enumerate(weights["buckets"]):
+            logits[:, column] += np.bincount(rows, buckets[numbers] * shares, len(observed))
         if len(weights["inner"]):
-            hidden = np.tanh(weights["inner"] @ scaled + weights["inner_bias"])
-            logits = logits + np.einsum("lch,lh->c", weights["outer"], hidden) / len(hidden)
-        shares = np.exp(logits - logits.max())
-        shares /= shares.sum()
-        row = self.classes.index(about)
-        spoken = [
-            (float(weights["linear"][row, place] * scaled[place]), name)
-            for name in observed.signals
-            if (place := self._place.get(name)) is not None and signals[place] and not name.startswith("~")
-        ]
-        spoken += [
-            (float(weight * weights["buckets"][row, number]), f"“{word.partition(':')[2]}”")
-            for word, number in zip(words, numbers, strict=True)
-            if word.startswith("w:") and word != "w:0"  # which stands for any digit
-        ]
-        best = [name for share, name in sorted(spoken, reverse=True)[:count] if share > 0]
-        return Judged(dict(zip(self.classes, shares.tolist(), strict=True)), tuple(best))
+            hidden = np.tanh(np.einsum("lhs,ns->nlh", weights["inner"], scaled) + weights["inner_bias"])
+            logits += np.einsum("lch,nlh->nc", weights["outer"], hidden) / len(weights["inner"])
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return (odds[:, self.classes.index(name)] / odds.sum(axis=1)).tolist()
 
 
 @lru_cache(maxsize=8)

@@ -9,8 +9,10 @@ is a suggestion (memory/suggestions.py), and never a memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
+from picomem.light_dataclass import dataclass
 from picomem.models.classifier import load
 from picomem.policy.requests import Candidate, own_sentences
 from picomem.policy.sentence_signals import observe
@@ -25,21 +27,37 @@ _FEWEST_WORDS = 3
 _FEWEST_CJK = 5  # characters
 
 
-def estimate_durability(sentence: str) -> float:
-    """Return the probability that a sentence is worth knowing in a later session."""
-    return load("durable").judge(observe(sentence), "durable").shares["durable"]
+@dataclass(frozen=True, slots=True)
+class OwnSentence:
+    """A sentence of a user's, its place in their turn, and the question of a form that it answers."""
+
+    start: int
+    end: int
+    text: str
+    question: str
 
 
-def find_suggested(turn: Turn, requests: Iterable[Candidate]) -> list[SuggestedSpan]:
-    """The sentences of a turn that look worth remembering and that none of its requests contains. An answer to a form
-    is judged with its question."""
+def find_sentences(turn: Turn, requests: Iterable[Candidate]) -> list[OwnSentence]:
+    """The sentences of a turn that mean something by themselves and that none of its requests contains."""
     taken = [(request.start, request.end) for request in requests]
     return [
-        SuggestedSpan(start, end, estimate, question)
+        OwnSentence(start, end, said, turn.question_of(start, end))
         for start, end, said in own_sentences(turn.text)
-        if not any(start < last and first < end for first, last in taken)
-        and _can_stand(said)
-        and (estimate := estimate_durability(f"{(question := turn.question_of(start, end))} {said}".strip())) >= LEAST
+        if not any(start < last and first < end for first, last in taken) and _can_stand(said)
+    ]
+
+
+def find_suggested(turns: Sequence[Sequence[OwnSentence]]) -> list[list[SuggestedSpan]]:
+    """Those sentences of each turn that look worth remembering. An answer to a form is judged with its question."""
+    observed = observe(f"{sentence.question} {sentence.text}".strip() for turn in turns for sentence in turn)
+    estimates = iter(load("durable").probabilities(observed, "durable") if observed else ())
+    return [
+        [
+            SuggestedSpan(sentence.start, sentence.end, estimate, sentence.question)
+            for sentence, estimate in zip(turn, islice(estimates, len(turn)), strict=True)
+            if estimate >= LEAST
+        ]
+        for turn in turns
     ]
 
 

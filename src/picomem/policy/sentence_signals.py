@@ -1,7 +1,6 @@
 """Signals of a sentence that can be seen without understanding it; classifiers decide from them. Pure.
 
-A signal is a number with a name that a person can read, because the names of the decisive signals are stored as the
-reason. The signals describe the form of a sentence in seven languages: the speaker, the tense, the mood. In addition
+A signal is a number with a name that a person can read. The signals describe the form of a sentence in seven languages: the speaker, the tense, the mood. In addition
 there are the words, which a classifier hashes, and the static vector.
 """
 
@@ -10,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.policy.low_value import low_value_reason
 from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _LONGEST = 600  # characters that are read
 _AUTOMATON_BYTES = 32_000_000  # the most that RE2 keeps of the states of all cues
@@ -196,15 +198,18 @@ def _embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
-def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
-    """The signals of a sentence; `extra` are signals of its surroundings."""
-    text = " ".join(sentence[:_LONGEST].split()).replace("’", "'")
+def observe(sentences: Iterable[str]) -> list[Observed]:
+    """What can be seen of each sentence."""
+    texts = [" ".join(sentence[:_LONGEST].split()).replace("’", "'") for sentence in sentences]
+    return [_observe(text, meaning) for text, meaning in zip(texts, _embedder().embed(texts), strict=True)]
+
+
+def _observe(text: str, meaning: np.ndarray) -> Observed:
     begins = _politeness().match(text)
     body = text[begins.end() :] if begins and begins.end() < len(text) else text
-    signals: dict[str, float] = dict(extra or {})
     in_body = _cues(body)
     in_all = in_body if body == text else _cues(text)
-    signals |= {name: 1.0 for name, _ in _CUES if name in in_body or (name in _OF_ALL and name in in_all)}
+    signals = {name: 1.0 for name, _ in _CUES if name in in_body or (name in _OF_ALL and name in in_all)}
     refusal = low_value_reason(text, Kind.FACT)
     if refusal is not None:
         signals[f"looks {refusal.value.replace('_', ' ')}"] = 1.0
@@ -219,7 +224,7 @@ def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
     for one, other in _TOGETHER:
         if one in signals and other in signals:
             signals[f"{one}, and {other}"] = 1.0
-    return Observed(signals, list(_words(body)), _embedder().embed([text])[0])
+    return Observed(signals, list(_words(body)), meaning)
 
 
 _OF_ALL = frozenset(("is small talk", "looks like output"))
