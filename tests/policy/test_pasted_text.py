@@ -8,6 +8,7 @@ import pytest
 from tests.cost import cost
 from tests.policy.pasted_corpus import HONEST, PASTED, WISH
 
+from picomem.policy.introduced_texts import _FOLLOWS, _INTRODUCTIONS, _SAYS
 from picomem.policy.pasted_text import own_words, pasted_words, told_apart
 from picomem.policy.requests import find_requests
 
@@ -31,6 +32,14 @@ _MAILS = {
         f"[Chat messages since your last reply - for context]\nBob: hi\n"
         f"{_ORDER}\n[Current message - respond to this]\n"),
 }  # fmt: skip
+
+
+def test_what_is_searched_only_where_a_colon_stands_is_not_there_without_one() -> None:
+    lines = [line for text in (*PASTED, *HONEST) for line in text.split("\n")]
+    patterns = [pattern for pattern in (_SAYS, *_INTRODUCTIONS) if pattern is not _FOLLOWS]
+    assert any(pattern.search(line) for pattern in patterns for line in lines)
+    bare = [line.replace(":", "").replace("：", "") for line in lines]
+    assert not any(pattern.search(line) for pattern in patterns for line in bare)
 
 
 @pytest.mark.requirement("X7")

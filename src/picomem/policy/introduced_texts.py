@@ -489,15 +489,16 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
     head = line[:_LONGEST_LINE]
     if not head.strip():
         return None
-    if (match := _SAYS.search(head)) and not _OF_THE_USER.search(head[: match.start()]):
+    has_colon = ":" in head or "：" in head  # without one there is nothing to search for with most patterns
+    if has_colon and (match := _SAYS.search(head)) and not _OF_THE_USER.search(head[: match.start()]):
         before = head[: match.start()]
         if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
             return _Introduction(match.end(), machine=_is_of_machine(before))
     if sender := _SENDER.match(head):
         return _Introduction(sender.end())
-    announces = "follow" in head.lower()  # else there is nothing to search for with the slowest pattern
+    follows = "follow" in head.lower()
     for pattern in _INTRODUCTIONS:
-        match = pattern.search(head) if announces or pattern is not _FOLLOWS else None
+        match = pattern.search(head) if (follows if pattern is _FOLLOWS else has_colon) else None
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
     if len(line) > _LONGEST_LINE:
@@ -506,14 +507,16 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         introduction = _introduction(line[start:], blank_follows=blank_follows) if len(last) < _LONGEST_LINE else None
         return introduction and replace(introduction, end=introduction.end + start)
     sentence = re.split(r"(?<=[.!?。！？])\s+", head.strip())[-1]
-    if _NAMED.search(sentence) and not _ASKS_TO_REMEMBER.search(sentence):
+    if has_colon and _NAMED.search(sentence) and not _ASKS_TO_REMEMBER.search(sentence):
         return _Introduction(len(line), machine=_is_of_machine(sentence))
     if _PROMPT.match(head):
         return _Introduction(len(line), machine=True)
     file = _FILE_TITLE.match(head)
     if (file and (file["colon"] or (blank_follows and "@" in head))) or _IN_A_FORGE.match(head):
         return _Introduction(len(line))
-    if any(pattern.search(head) for pattern in (_WHAT_OTHERS_SENT, _TITLE_OF_OTHERS, _WORK_IN_JAPANESE, _SENT_LATELY)):
+    if any(pattern.match(head) for pattern in (_WHAT_OTHERS_SENT, _TITLE_OF_OTHERS, _SENT_LATELY)):
+        return _Introduction(len(line))
+    if not head.isascii() and _WORK_IN_JAPANESE.search(head):
         return _Introduction(len(line))
     if _ELSEWHERE.search(head):
         return None
