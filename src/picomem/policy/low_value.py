@@ -15,11 +15,13 @@ import re
 from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.refusal import Refusal
 from picomem.records.kinds import Kind
+from picomem.text.late_pattern import late_pattern
 
 
 def low_value_reason(content: str, kind: Kind) -> Refusal | None:
     """Return the reason why a text that was offered unasked is not worth keeping as a memory of that kind, if any."""
-    return _whole(content) or _by_sentence(content, kind)
+    text = visible(content).strip()
+    return _whole(text) or _by_sentence(text, kind)
 
 
 # -------------------------------------------------------------------------------------- one thing as a whole
@@ -78,14 +80,14 @@ _CODE_LINE = table(
     """
 )
 # Signs that prose hardly uses; a line with this share of them is a machine's.
-_SIGNS = r"[{}()\[\];=<>$\\|&*@#+~^%]"
+_SIGNS = late_pattern(r"[{}()\[\];=<>$\\|&*@#+~^%]")
+_IN_BACKTICKS = late_pattern(r"`[^`]*`")
 _SIGN_SHARE = 0.12
 _FEWEST_SIGNS = 4
-_DATA = r"(?s)\A\s*(\{.{0,200}[\"'\w] ?:.*\}|\[\s*[\[{\"'\d].*\])\s*\Z"
+_DATA = late_pattern(r"(?s)\A\s*(\{.{0,200}[\"'\w] ?:.*\}|\[\s*[\[{\"'\d].*\])\s*\Z")
 
 
-def _whole(content: str) -> Refusal | None:
-    text = visible(content).strip()
+def _whole(text: str) -> Refusal | None:
     if matches(_BOOT_FILE, text):
         return Refusal.BOOT_FILE
     if matches(_BOILERPLATE, text):
@@ -95,7 +97,7 @@ def _whole(content: str) -> Refusal | None:
 
 def _is_code(text: str) -> bool:
     """Data, or lines of which most are a machine's, those within a code fence included."""
-    if re.search(_DATA, text):
+    if _DATA.match(text):
         return True
     lines, fenced, machine = 0, False, 0
     for line in filter(str.strip, text.splitlines()):
@@ -107,14 +109,14 @@ def _is_code(text: str) -> bool:
 
 
 def _is_machine_line(line: str) -> bool:
-    signs = len(re.findall(_SIGNS, re.sub(r"`[^`]*`", "", line)))
+    signs = len(_SIGNS.findall(_IN_BACKTICKS.sub("", line)))
     dense = signs >= _FEWEST_SIGNS and signs >= _SIGN_SHARE * len(line)
     return dense or matches(_CODE_LINE, line, flags=0)
 
 
 # -------------------------------------------------------------------------------------- sentence by sentence
 
-_SMALL_TALK = any_of(
+_SMALL_TALK = frozenset(
     """ok okay yes no yep yup nope yeah sure thanks thank thx you so much very great good nice cool awesome
     perfect done got it hi hello hey there morning afternoon evening night bye see later haha lol wow
     please right fine works that that's this sounds looks to me go ahead welcome you're sorry for the a
@@ -123,7 +125,7 @@ _SMALL_TALK = any_of(
     trick makes sense try will do my bad let think wait second sec moment just helps helpful i see on
     working next moving step brilliant lovely fantastic wonderful superb neat sweet obliged never mind k kk
     ta nah yea greetings congrats kudos yay ugh oops whoops totally glad
-    absolutely certainly definitely interesting"""
+    absolutely certainly definitely interesting""".split()
 )
 _DURABLE = (
     r"\b(always|never|every|each|whenever|from now on|going forward|by default|unless|before|after|"
@@ -236,29 +238,33 @@ _QUESTION = table(
     [吗呢么]$|^(为什么|为啥|怎么|怎样|如何|什么|哪|谁|多少|请问|能不能|可不可以|是不是|有没有|能帮我|你(觉得|认为|能|可以))[^。]*$
     """
 )
-_LEAD_IN = any_of(
+_LEADING = any_of(
     r"""ok okay great perfect sure done thanks thank\syou yes alright good nice excellent got\sit hmm
     cool right well so oops absolutely certainly definitely interesting ah oh wow noted agreed fine 好的? 嗯+"""
 )
+_LEAD_IN = late_pattern(rf"({_LEADING}[,.!，。！]*(\s+|(?<=[，。！,])))+", re.IGNORECASE)
+_BETWEEN_SENTENCES = late_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_WORD = late_pattern(r"[a-z']+|[^\W\d_a-z]|\d")
+_IDEOGRAPH = late_pattern(r"[\u3400-\u9fff]")
 
 
-def _by_sentence(content: str, kind: Kind) -> Refusal | None:
+def _by_sentence(text: str, kind: Kind) -> Refusal | None:
     """The first sentence's refusal when each has one; a text of one short word is too short."""
-    text = visible(content).strip()
-    parts = filter(str.strip, re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", text))
+    parts = filter(str.strip, _BETWEEN_SENTENCES.split(text))
     refusals = [_sentence(part.strip(" \t-*•"), kind) for part in parts]
     if None not in refusals:
         return refusals[0]
-    ideographs = len(re.findall(r"[\u3400-\u9fff]", text))
-    return Refusal.TOO_SHORT if ideographs < 3 and len(text.split()) < 2 else None
+    is_short = len(text.split()) < 2 and len(_IDEOGRAPH.findall(text)) < 3
+    return Refusal.TOO_SHORT if is_short else None
 
 
 def _sentence(part: str, kind: Kind) -> Refusal | None:
-    words = re.findall(r"[a-z']+|[^\W\d_a-z]|\d", part.casefold())
-    rest = re.sub(rf"^({_LEAD_IN}[,.!，。！]*(\s+|(?<=[，。！,])))+", "", part, flags=re.IGNORECASE)
-    if len(words) <= 8 and all(re.fullmatch(_SMALL_TALK, word) for word in words):
+    words = _WORD.findall(part.casefold())
+    lead_in = _LEAD_IN.match(part)
+    rest = part[lead_in.end() :] if lead_in else part
+    if len(words) <= 8 and _SMALL_TALK.issuperset(words):
         return Refusal.CHATTER
-    if matches(_CHATTER, part) or matches(_CHATTER, rest):
+    if matches(_CHATTER, part) or (lead_in and matches(_CHATTER, rest)):
         return Refusal.CHATTER
     if matches(_QUESTION, rest):
         return Refusal.QUESTION

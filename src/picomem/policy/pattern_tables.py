@@ -69,4 +69,6 @@ def _compiled(shape: str, flags: int) -> re.Pattern[str]:
 
 def visible(text: str) -> str:
     """The text as it reads: invisible characters gone or, where they spell words, shown."""
+    if text.isascii():
+        return text
     return without_unseen(text.translate(_TAG_LETTERS)).replace("’", "'")

@@ -15,6 +15,7 @@ from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.policy.low_value import low_value_reason
 from picomem.records.kinds import Kind
+from picomem.text.late_pattern import late_pattern
 from picomem.text.terms import is_cjk, terms
 
 if TYPE_CHECKING:
@@ -122,10 +123,11 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("is in another language", r"[äöüßéèêàçñóíúãõ¿¡]|\b(?:der|die|und|ist|nicht|el|los|para|con|est|les|pour|uma|não)\b"),
     ("begins in lower case", r"(?-i:^[a-z])"),
 )  # fmt: skip
-_POLITE = (
+_POLITE = late_pattern(
     r"(?:(?:please|pls|and|also|oh|ok|okay|hey|hi|hello|so|but|well|btw|by the way|actually|yes|yeah|no|great|thanks|"
     r"one more thing|another thing|just|fyi|ps|heads up|for the record|quick note|note|reminder|important|hm+|ah|ugh)"
-    r"\b[\s,.:!;—–-]*|(?:另外|对了|顺便(?:说一下|提一下)?|好的?|嗯|还有|那么|哦|补充一下|提醒一下)[\s，,。：:！!、]*){0,4}"
+    r"\b[\s,.:!;—–-]*|(?:另外|对了|顺便(?:说一下|提一下)?|好的?|嗯|还有|那么|哦|补充一下|提醒一下)[\s，,。：:！!、]*){0,4}",
+    re.IGNORECASE,
 )
 
 
@@ -189,11 +191,6 @@ def _cues(text: str) -> set[str]:
 
 
 @cache
-def _politeness() -> re.Pattern[str]:
-    return re.compile(_POLITE, re.IGNORECASE)
-
-
-@cache
 def _embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
@@ -205,11 +202,11 @@ def observe(sentences: Iterable[str]) -> list[Observed]:
 
 
 def _observe(text: str, meaning: np.ndarray) -> Observed:
-    begins = _politeness().match(text)
+    begins = _POLITE.match(text)
     body = text[begins.end() :] if begins and begins.end() < len(text) else text
     in_body = _cues(body)
     in_all = in_body if body == text else _cues(text)
-    signals = {name: 1.0 for name, _ in _CUES if name in in_body or (name in _OF_ALL and name in in_all)}
+    signals = dict.fromkeys(in_body | (in_all & _OF_ALL), 1.0)
     refusal = low_value_reason(text, Kind.FACT)
     if refusal is not None:
         signals[f"looks {refusal.value.replace('_', ' ')}"] = 1.0
@@ -217,16 +214,19 @@ def _observe(text: str, meaning: np.ndarray) -> Observed:
     signals["~length"] = min(size, 40) / 10
     signals["~short"] = float(size <= 3)
     signals["~long"] = float(size >= 25)
-    signals["~clauses"] = min(len(re.findall(r"[,;:，；：、]", text)), 5) / 2
-    signs = len(re.findall(r"[{}()\[\];=<>$\\|&*@#+~^%_/]", text))
-    signals["~signs"] = min(1.0, 4 * signs / max(1, len(text)))
-    signals["~digits"] = min(1.0, 3 * sum(char.isdigit() for char in text) / max(1, len(text)))
+    signals["~clauses"] = min(len(_CLAUSE.findall(text)), 5) / 2
+    signals["~signs"] = min(1.0, 4 * len(_SIGN.findall(text)) / max(1, len(text)))
+    signals["~digits"] = min(1.0, 3 * sum(map(str.isdigit, text)) / max(1, len(text)))
     for one, other in _TOGETHER:
         if one in signals and other in signals:
             signals[f"{one}, and {other}"] = 1.0
     return Observed(signals, list(_words(body)), meaning)
 
 
+_CLAUSE = late_pattern(r"[,;:，；：、]")
+_SIGN = late_pattern(r"[{}()\[\];=<>$\\|&*@#+~^%_/]")
+_WORD = late_pattern(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W_]+(?:['’-][^\W_]+)*")
+_NUMBER = late_pattern(r"\d+")
 _OF_ALL = frozenset(("is small talk", "looks like output"))
 _TOGETHER = (
     ("asks a question", "says always, never or every"),
@@ -251,7 +251,7 @@ _TOGETHER = (
 def _words(text: str) -> Iterator[str]:
     """Words and pairs of them to be hashed: as they are written, with the first ones marked."""
     folded = text.casefold()
-    parts = re.findall(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W_]+(?:['’-][^\W_]+)*", folded)
+    parts = _WORD.findall(folded)
     before = "^"
     for part in parts:
         if is_cjk(part):
@@ -261,7 +261,7 @@ def _words(text: str) -> Iterator[str]:
             yield f"f:{before}{part[:2]}"
             before = part[-1]
             continue
-        word = re.sub(r"\d+", "0", part)
+        word = _NUMBER.sub("0", part)
         yield f"w:{word}"
         yield f"b:{before} {word}"
         if len(word) > 5:
