@@ -8,7 +8,7 @@ import pytest
 from tests.cost import cost
 from tests.policy.pasted_corpus import HONEST, PASTED, WISH
 
-from picomem.policy.introduced_texts import _FOLLOWS, _INTRODUCTIONS, _SAYS
+from picomem.policy.introduced_texts import _FOLLOWS, _INTRODUCTIONS, _LAST_WORDS, _SAYS, _SAYS_AT_END
 from picomem.policy.pasted_text import own_words, pasted_words, told_apart
 from picomem.policy.requests import find_requests
 
@@ -40,6 +40,14 @@ def test_what_is_searched_only_where_a_colon_stands_is_not_there_without_one() -
     assert any(pattern.search(line) for pattern in patterns for line in lines)
     bare = [line.replace(":", "").replace("：", "") for line in lines]
     assert not any(pattern.search(line) for pattern in patterns for line in bare)
+
+
+@pytest.mark.parametrize("words", [*_LAST_WORDS, "", "says so", "saying", "mine", "Claude"])
+def test_a_sentence_that_says_that_words_follow_ends_in_one_of_the_last_words(words: str) -> None:
+    for before in ("the email", "the email Bob wrote", "Bob sent this to", "Bob wrote", "Bob sent us", "Bob schrieb"):
+        sentence = f"{before} {words} …"
+        ends_so = sentence.rstrip(" .…").endswith(_LAST_WORDS)
+        assert ends_so or not _SAYS_AT_END.search(sentence)
 
 
 @pytest.mark.requirement("X7")

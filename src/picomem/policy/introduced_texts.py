@@ -58,6 +58,10 @@ _SAYS_AT_END = late_pattern(
     rf"(?i)(?:(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\W{_GAP}\b(?:says|said|reads|states|sagt|lautet)|"
     r"\b(?:wrote|sent)(?: (?:me|us|this|back|to me)){1,2}|\bschrieb(?: (?:mir|uns))?)[ \t.…]*$"
 )
+# One of these ends what `_SAYS_AT_END` matches, besides dots. It is by far the slowest pattern.
+_LAST_WORDS = (
+    "says", "said", "reads", "states", "sagt", "lautet", "me", "us", "this", "back", "schrieb", "mir", "uns"
+)  # fmt: skip
 _OF_THE_USER = late_pattern(
     r"(?i)(?:\b(?:i|we|i've|we've|you|ich|wir|du)(?: (?:just|already|have|had|also|once|always|habe|"
     r"hatte))?|[我你您]们?)\s*$"
@@ -496,7 +500,7 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
             return _Introduction(match.end(), machine=_is_of_machine(before))
     if sender := _SENDER.match(head):
         return _Introduction(sender.end())
-    follows = "follow" in head.lower()
+    follows = "follows" in head.lower()
     for pattern in _INTRODUCTIONS:
         match = pattern.search(head) if (follows if pattern is _FOLLOWS else has_colon) else None
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
@@ -518,14 +522,19 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         return _Introduction(len(line))
     if not head.isascii() and _WORK_IN_JAPANESE.search(head):
         return _Introduction(len(line))
-    if _ELSEWHERE.search(head):
-        return None
-    if _SAYS_AT_END.search(sentence) and not _OF_THE_USER.search(sentence.rsplit(" ", 2)[0]):
-        return _Introduction(len(line))
+    introduction = _at_end(sentence, len(line), blank_follows=blank_follows)
+    return None if introduction is None or _ELSEWHERE.search(head) else introduction
+
+
+def _at_end(sentence: str, end: int, *, blank_follows: bool) -> _Introduction | None:
+    """The introduction that the last sentence of a line is, if the text is not elsewhere."""
+    may_say = sentence.rstrip(" \t.…").casefold().endswith(_LAST_WORDS)
+    if may_say and _SAYS_AT_END.search(sentence) and not _OF_THE_USER.search(sentence.rsplit(" ", 2)[0]):
+        return _Introduction(end)
     if _WORK_ALONE.search(sentence) or _WORK_ON.search(sentence) or _QUESTION_ON.search(sentence):
-        return _Introduction(len(line), backward=True)
+        return _Introduction(end, backward=True)
     if blank_follows and (_QUESTION_ON_DOCUMENT.search(sentence) or _RECEIVED.search(sentence)):
-        return _Introduction(len(line))
+        return _Introduction(end)
     return None
 
 
