@@ -10,6 +10,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, waiting_suggestions
 from picomem.errors import InvalidInput, NotFound
+from picomem.memory.index_page import HEARD_TITLE
 from picomem.memory.review_items import ReviewVerdict
 from picomem.memory.suggestions import MOST_OF_A_SESSION
 from picomem.operations.table import operation
@@ -39,7 +40,8 @@ def test_what_is_said_in_passing_is_no_memory_and_is_suggested_where_it_was_said
     assert (suggestion.text, suggestion.session != "") == (KEPT, True)
     _, _, opened = engine.show(suggestion.episode_id)
     assert SAID in "\n".join(turn.text for turn in opened.turns)
-    assert KEPT not in engine.index().text
+    page = engine.index().text
+    assert page.index(HEARD_TITLE) < page.index(KEPT)
 
 
 def test_a_person_keeps_a_suggestion_and_undo_brings_it_back(engine: Engine, tmp_path: Path) -> None:
@@ -112,3 +114,43 @@ def test_the_operation_lists_suggestions_by_pages(engine: Engine, tmp_path: Path
     assert (first.total, len(first.suggestions), len(rest.suggestions), rest.cursor) == (3, 2, 1, "")
     assert {view.text for view in [*first.suggestions, *rest.suggestions]} == {KEPT}
     assert first.suggestions[0].at == "2026-05-03T09:00:00Z"
+
+
+TWO_YEARS = "We keep orders for two years, then they get anonymised."
+TEN_YEARS = "We keep orders for ten years now, not for two."
+
+
+def _heard(engine: Engine) -> list[str]:
+    lines = engine.index().text.partition(f"{HEARD_TITLE}\n")[2].partition("\n\n")[0]
+    return lines.split("\n") if lines else []
+
+
+@pytest.mark.requirement("O9")
+def test_the_page_has_of_two_statements_the_newer_one_with_the_one_before(engine: Engine, tmp_path: Path) -> None:
+    _say(engine, tmp_path, TWO_YEARS, day=1)
+    assert _heard(engine) == [f"- 2026-05-01: {TWO_YEARS[:-1]}"]
+    _say(engine, tmp_path, TEN_YEARS, day=2)
+    assert _heard(engine) == [f"- 2026-05-02: {TEN_YEARS[:-1]}; before: {TWO_YEARS[:-1]}"]
+
+
+@pytest.mark.requirement("O9")
+def test_what_a_person_decided_on_leaves_that_part_of_the_page(engine: Engine, tmp_path: Path) -> None:
+    _say(engine, tmp_path, SAID, day=1)
+    _say(engine, tmp_path, TWO_YEARS, day=2)
+    kept, discarded = waiting_suggestions(engine)  # the latest first
+    decide_on(engine, kept.id, ReviewVerdict.KEEP)
+    decide_on(engine, discarded.id, ReviewVerdict.DISCARD)
+    assert _heard(engine) == []
+    assert kept.text in engine.index().text
+
+
+@pytest.mark.requirement("O9")
+def test_a_memory_is_marked_on_the_page_where_something_newer_was_heard_of_its_subject(
+    engine: Engine, tmp_path: Path
+) -> None:
+    engine.remember(TWO_YEARS, key="orders", since="2026-04-01")
+    assert "- orders: " in engine.index().text
+    _say(engine, tmp_path, TEN_YEARS, day=2)
+    page = engine.index().text
+    assert "- orders (perhaps outdated): " in page
+    assert page.index(HEARD_TITLE) < page.index(TEN_YEARS[:-1])

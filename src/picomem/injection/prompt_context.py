@@ -65,7 +65,7 @@ def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
 def index_of_project(engine: Engine) -> str:
     """The index page of the engine's project; nothing where memory is empty."""
     page = engine.index()
-    return context_block(page.text) if page.entries else ""
+    return context_block(page.text) if page.entries or page.has_heard else ""
 
 
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:

@@ -4,13 +4,14 @@
     ## Critical            critical entries of any kind
     ## Projects            what is going on, decisions and constraints
     ## Preferences         preferences and instructions, the pinned first
+    ## Heard in passing    what seems to be worth knowing of past sessions and is no memory
     ## Domains             each kind with its count, and the call that recalls it
 
-The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes until
-memory changes; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are added in
-order of importance within their section until the page is full, and the page says how many were left out. Untrusted
-text is never included. Of two statements that may contradict each other, the newer one comes first,
-and the older one is marked as perhaps outdated.
+The page is made from current memories and suggestions alone, in an order that depends on nothing else, so it has the
+same bytes until these change; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are
+added in order of importance within their section until the page is full, and the page says how many were left out; what
+was heard in passing gets the room that they leave. Untrusted text is never included. Of two statements that may
+contradict each other, the newer one comes first, and the older one is marked as perhaps outdated.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from picomem.clock import to_datetime
+from picomem.clock import Micros, to_datetime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.kinds import CRITICAL_FROM, Kind, Origin
@@ -31,6 +32,7 @@ BUDGET = 1_500
 LEAST_BUDGET, MOST_BUDGET = 200, 20_000
 _LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a recall away
 HEAD = "# Memory index"
+HEARD_TITLE = "## Heard in passing, unconfirmed"
 _HINT = "More: memory_recall(query=…) searches all memories and past sessions."
 
 _SECTIONS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
@@ -49,6 +51,11 @@ class IndexPage:
     budget: int
     entries: int
     left_out: int
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether it says what was heard in passing."""
+        return f"\n{HEARD_TITLE}\n" in self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,22 @@ class IndexAccount:
     omitted: list[Memory]
 
 
+class Heard(NamedTuple):
+    """A sentence that may be worth knowing, when it was said, and what was said of the same subject before, if
+    anything was."""
+
+    text: str
+    at: Micros | None
+    before: str = ""
+
+
+class HeardInPassing(NamedTuple):
+    """What was heard in a project, the newest first, and the ids of memories that some of it may replace."""
+
+    lines: Sequence[Heard] = ()
+    outdated: frozenset[str] = frozenset()
+
+
 def _unchanged(memory: Memory) -> Memory:
     return memory
 
@@ -90,6 +113,7 @@ class IndexEntries(NamedTuple):
     counts: Mapping[str, int] | None = None
     shown: Callable[[Memory], Memory] = _unchanged
     outdated: Collection[str] | None = None
+    heard: Sequence[Heard] = ()
 
 
 class _Line(NamedTuple):
@@ -136,14 +160,18 @@ def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
     fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(total)])
-    kept = _fitting(sections, budget - fixed, lambda memory: _line(given.shown(memory), doubted))
+    kept, room = _fitting(sections, budget - fixed, lambda memory: _line(given.shown(memory), doubted))
+    heard = _heard_lines(given.heard, room)
     while True:
-        lines = _page_lines(sections, kept, domains, total)
+        lines = _page_lines(sections, kept, heard, domains, total)
         text = "\n".join(line.text for line in lines) + "\n"
         tokens = count_tokens(text)
-        if tokens <= budget or not kept:
+        if tokens <= budget or not (kept or heard):
             break
-        del kept[max(kept, key=lambda memory_id: _order(sections, memory_id))]
+        if heard:
+            heard.pop()
+        else:
+            del kept[max(kept, key=lambda memory_id: _order(sections, memory_id))]
     omitted = [memory for memory in entries if memory.id not in kept]
     return _LaidOut(IndexPage(text, tokens, budget, len(kept), total - len(kept)), lines, omitted)
 
@@ -182,9 +210,11 @@ def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [(title, entries) for title, entries in sections if entries]
 
 
-def _fitting(sections: list[tuple[str, list[Memory]]], room: int, line_of: Callable[[Memory], str]) -> dict[str, str]:
-    """The lines of the entries that fit, by their ids: critical ones first, then round by round one of each section, so
-    that none starves."""
+def _fitting(
+    sections: list[tuple[str, list[Memory]]], room: int, line_of: Callable[[Memory], str]
+) -> tuple[dict[str, str], int]:
+    """The lines of the entries that fit, by their ids, and the room that is left: critical ones first, then round by
+    round one of each section, so that none starves."""
     kept: dict[str, str] = {}
     waiting = [list(entries) for _, entries in sections]
     if waiting and sections[0][0] == _CRITICAL.title:
@@ -200,17 +230,37 @@ def _fitting(sections: list[tuple[str, list[Memory]]], room: int, line_of: Calla
             break
         room -= cost
         kept[memory.id] = line
-    return kept
+    return kept, room
+
+
+def _heard_lines(heard: Iterable[Heard], room: int) -> list[str]:
+    lines: list[str] = []
+    room -= _cost(["", HEARD_TITLE])
+    for one in heard:
+        day = f"{to_datetime(one.at):%Y-%m-%d}: " if one.at is not None else ""
+        before = f"; before: {_short(one.before)}" if one.before else ""
+        line = f"- {day}{_short(one.text)}{before}"
+        room -= _cost([line])
+        if room < 0:
+            break
+        lines.append(line)
+    return lines
 
 
 def _page_lines(
-    sections: list[tuple[str, list[Memory]]], kept: Mapping[str, str], domains: list[str], total: int
+    sections: list[tuple[str, list[Memory]]],
+    kept: Mapping[str, str],
+    heard: Sequence[str],
+    domains: list[str],
+    total: int,
 ) -> list[_Line]:
     lines = [_Line(HEAD)]
     for title, entries in sections:
         shown = [_Line(kept[memory.id], memory) for memory in entries if memory.id in kept]
         if shown:
             lines += [_Line(""), _Line(title), *shown]
+    if heard:
+        lines += [_Line(""), _Line(HEARD_TITLE), *map(_Line, heard)]
     lines += [_Line(""), *map(_Line, domains), _Line(_HINT)]
     if len(kept) < total:
         lines.append(_Line(_left_out_line(total - len(kept))))
@@ -218,17 +268,19 @@ def _page_lines(
 
 
 def _line(memory: Memory, doubted: Collection[str]) -> str:
-    text = for_markdown_line(memory.content)
-    short = cut_to_tokens(text, _LONGEST_ENTRY)
-    if short != text:
-        short = short.rstrip() + " …"
     about = [markdown_name(memory.scope.project)] if memory.scope.project else []
     if memory.kind in (Kind.DECISION, Kind.PROJECT):
         about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
     if memory.id in doubted:
         about.append("perhaps outdated")
     note = f" ({', '.join(about)})" if about else ""
-    return f"- {memory.key}{note}: {short}"
+    return f"- {memory.key}{note}: {_short(memory.content)}"
+
+
+def _short(content: str) -> str:
+    text = for_markdown_line(content)
+    short = cut_to_tokens(text, _LONGEST_ENTRY)
+    return text if short == text else short.rstrip() + " …"
 
 
 def _domains(counts: Mapping[str, int], episodes: int) -> list[str]:

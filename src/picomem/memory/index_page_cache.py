@@ -10,6 +10,7 @@ from picomem.clock import Micros
 from picomem.light_dataclass import replace
 from picomem.memory.index_page import (
     SECTIONS,
+    HeardInPassing,
     IndexAccount,
     IndexEntries,
     IndexPage,
@@ -21,7 +22,7 @@ from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import episodes, index_page_rows, memories
+from picomem.store import audit, episodes, index_page_rows, memories
 from picomem.store.connector import Transaction
 from picomem.store.memories import EntryPlace
 from picomem.store.project_names import with_former_projects
@@ -42,6 +43,7 @@ class IndexMaterial(NamedTuple):
     counts: dict[str, int]
     episodes: int
     missing: tuple[str, ...]
+    last_change: str  # a suggestion that is settled leaves the page
 
     def digest(self, damaged: Iterable[str]) -> str:
         """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
@@ -49,7 +51,9 @@ class IndexMaterial(NamedTuple):
         places = sorted(f"{place.id}:{place.version}" for section in self.sections for place in section)
         counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
         last = sorted(self.outdated)
-        return content_hash(__version__, *places, *last, *counts, *sorted(damaged), str(self.episodes))
+        return content_hash(
+            __version__, *places, *last, *counts, *sorted(damaged), str(self.episodes), self.last_change
+        )
 
     def first(
         self, tx: Transaction, scope: Scope, now: Micros, limit: int, beyond: int = 0
@@ -63,9 +67,12 @@ class IndexMaterial(NamedTuple):
         places = [place for section in self.sections for place in section[:limit]]
         return memories.entries(tx, scope, now, [*places, *overall], damaged), damaged
 
-    def given(self, read: Iterable[Memory], damaged: Sized, shown: Callable[[Memory], Memory]) -> IndexEntries:
-        """Return what a page is built from, with the memories that were read."""
-        return IndexEntries(read, self.episodes, len(damaged), self.counts, shown, self.outdated)
+    def given(
+        self, read: Iterable[Memory], damaged: Sized, shown: Callable[[Memory], Memory], heard: HeardInPassing
+    ) -> IndexEntries:
+        """Return what a page is built from, with the memories that were read and what was heard beside them."""
+        outdated = self.outdated | heard.outdated
+        return IndexEntries(read, self.episodes, len(damaged), self.counts, shown, outdated, heard.lines)
 
     def _order(self, place: EntryPlace) -> tuple[bool, EntryPlace]:
         return place.id in self.outdated, place
@@ -87,8 +94,9 @@ def page(
         entries = sum(material.counts.values()) - kept.left_out
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
+    heard = _heard(tx, scope, read)
     while True:
-        made = build(material.given(read, damaged, shown), budget)
+        made = build(material.given(read, damaged, shown, heard), budget)
         if _is_enough(made, limit, budget):
             return made, made_from if material.digest(damaged) == made_from else ""
         limit *= 2
@@ -105,10 +113,16 @@ def explained(
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, now, limit, omitted)
-        made = account(material.given(read, damaged, shown), budget)
+        made = account(material.given(read, damaged, shown, _heard(tx, scope, read)), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2
+
+
+def _heard(tx: Transaction, scope: Scope, read: Sequence[Memory]) -> HeardInPassing:
+    from picomem.memory.heard_in_passing import heard_in_passing  # with all that stores a memory; few pages are new
+
+    return heard_in_passing(tx, scope, read)
 
 
 def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
@@ -127,7 +141,8 @@ def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMa
     sections = [[*first, *rest][:limit] for first, rest in zip(best, last, strict=True)]
     counts = memories.count_entries(tx, scope, now)
     missing = (*memories.missing_entries(tx, scope, now), *_unplaced(sections, counts, limit))
-    return IndexMaterial(sections, outdated, counts, episodes.count_shown(tx, scope), missing)
+    shown = episodes.count_shown(tx, scope)
+    return IndexMaterial(sections, outdated, counts, shown, missing, audit.last_id(tx, scope))
 
 
 def _unplaced(sections: Sequence[Sequence[EntryPlace]], counts: dict[str, int], limit: int) -> list[str]:

@@ -12,9 +12,8 @@ other words, raises the estimate.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from math import log
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound, Refused
@@ -29,7 +28,7 @@ from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, episodes, memories
 from picomem.store.connector import Transaction
-from picomem.text.likeness import SAME_SUBJECT, say_the_same, subject_likeness
+from picomem.text.likeness import SAME_SUBJECT, Subjects, say_the_same
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import query_terms
 
@@ -55,15 +54,20 @@ class Suggestion:
 
 def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
     """What waits for a decision, the latest first."""
-    listed = [
+    likely = [one for one in undecided(tx, scope, MOST_READ) if one.estimate >= LEAST]
+    return sorted(_likeliest(likely), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
+
+
+def undecided(tx: Transaction, scope: Scope, most_read: int) -> list[Suggestion]:
+    """What seems to state something in the latest `most_read` episodes, also what is too unlikely to be suggested, with
+    estimates raised by what other sessions say of the same subject; without that on which a person decided."""
+    stated = [
         suggestion
-        for episode, transcript in episodes.suggested(tx, scope, MOST_READ)
+        for episode, transcript in episodes.suggested(tx, scope, most_read)
         if not transcript.took_back(episode.first_turn)
         for suggestion in _of_episode(episode, transcript)
     ]
-    waiting = _without_decided(tx, scope, listed)
-    likely = [one for one in _raised(waiting) if one.estimate >= LEAST]
-    return sorted(_likeliest(likely), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
+    return _raised(_without_decided(tx, scope, stated))
 
 
 def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | None:
@@ -130,25 +134,16 @@ def _without_decided(tx: Transaction, scope: Scope, listed: Sequence[Suggestion]
     return [one for one in listed if not any(say_the_same(one.text, text) for text in decided[one.episode_id])]
 
 
-def _raised(listed: Sequence[Suggestion]) -> list[Suggestion]:
-    """The suggestions with estimates raised by what other sessions say of the same subject."""
-    terms = {one.id: frozenset(query_terms(one.text)) for one in listed}
-    counts = Counter(term for of_one in terms.values() for term in of_one)
-    holders: defaultdict[str, list[Suggestion]] = defaultdict(list)
-    for one in listed:
-        for term in terms[one.id]:
-            holders[term].append(one)
-
-    def rarity(term: str) -> float:
-        return log(1 + len(listed) / (counts[term] + 0.5))
-
+def _raised(stated: Sequence[Suggestion]) -> list[Suggestion]:
+    by_id = {one.id: one for one in stated if one.estimate >= LEAST}
+    subjects = Subjects({id_: query_terms(one.text) for id_, one in by_id.items()})
     raised = []
-    for one in listed:
-        near = {other.id: other for term in terms[one.id] for other in holders[term][: MOST_OF_A_SESSION * 8]}
+    for one in stated:
         doubt = 1 - one.estimate
-        for other in near.values():
+        for id_, likeness in subjects.near(one.id).items() if one.id in by_id else ():
+            other = by_id[id_]
             is_elsewhere = other.session != one.session and other.project == one.project
-            if is_elsewhere and subject_likeness(terms[one.id], terms[other.id], rarity) >= 2 * SAME_SUBJECT:
+            if is_elsewhere and likeness >= 2 * SAME_SUBJECT:
                 doubt *= 1 - other.estimate
         raised.append(replace(one, estimate=round(1 - doubt, 3)))
     return raised

@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from math import fsum, sqrt
+from math import fsum, log, sqrt
+
+from picomem.text.terms import says_little
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
 SAME_SUBJECT = 0.3
 
+_MOST_HOLDERS = 32  # statements; a term that more of them have says too little for what it costs
+_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _KEPT = 512  # statements: each new one is compared with several
 _ARTICLE = "the"  # the only word that is left out: names and numbers never begin with it
 # What ends or encloses a sentence or a clause. Signs such as + # % $ - belong to the word that they stand at.
@@ -54,3 +58,26 @@ def subject_likeness(one: Collection[str], other: Collection[str], rarity: Calla
     """The cosine (0–1) of two sets of terms, each weighing what `rarity` says."""
     shared = fsum(map(rarity, set(one) & set(other)))  # the same sum in whatever order
     return shared / sqrt(fsum(map(rarity, set(one))) * fsum(map(rarity, set(other)))) if shared else 0.0
+
+
+class Subjects:
+    """The subjects of some statements, which are given by an id and their terms: a term weighs by how rare it is among
+    them."""
+
+    def __init__(self, terms: Mapping[str, Collection[str]]) -> None:
+        self._terms = {id_: frozenset(held) for id_, held in terms.items()}
+        self._holders: dict[str, list[str]] = {}
+        for id_, held in self._terms.items():
+            for term in held:
+                self._holders.setdefault(term, []).append(id_)
+
+    def near(self, id_: str) -> dict[str, float]:
+        """The likeness (0–1) to a statement of the others that share with it a term which few have."""
+        mine = self._terms[id_]
+        holders = (self._holders[term] for term in mine)
+        others = {other for held in holders if len(held) <= _MOST_HOLDERS for other in held} - {id_}
+        return {other: subject_likeness(mine, self._terms[other], self._rarity) for other in sorted(others)}
+
+    def _rarity(self, term: str) -> float:
+        weight = log(1 + len(self._terms) / (len(self._holders[term]) + 0.5))
+        return weight * (_LITTLE if says_little(term) else 1.0)
