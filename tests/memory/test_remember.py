@@ -46,7 +46,7 @@ def test_a_bad_key_is_refused_with_the_rule_and_a_valid_suggestion(engine: Engin
 @pytest.mark.requirement("O2")
 def test_a_near_duplicate_is_merged_and_the_answer_says_with_what_and_why(engine: Engine) -> None:
     first = engine.remember("Mia likes black coffee", kind="preference")
-    again = engine.remember("mia likes BLACK coffee.", kind="preference")
+    again = engine.remember("mia likes black  coffee.", kind="preference")
     assert (again.decision, again.merged_with) == ("merge", first.memory.id)
     assert "word for word" in again.reason
     assert len(engine.memories()) == 1

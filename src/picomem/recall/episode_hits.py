@@ -17,11 +17,12 @@ from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
-from picomem.records.episode import Episode, Transcript, suggested_spans
+from picomem.records.episode import Episode, SuggestedSpan, Transcript, suggested_spans
 from picomem.records.hit import Hit
 from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
 from picomem.store.search import EpisodePlace
+from picomem.text.terms import terms
 
 _WIDER = 4  # times as many are looked at where too few are allowed
 _WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
@@ -68,7 +69,7 @@ def episode_hits(state: RecallState) -> list[Hit]:
     # What holds is asked for, and not what the agent said, or was talked of at a time, or what goes on with something.
     of_what_holds = not (window or state.question.telling or state.question.of_agent)
     stated = state.weights.stated if of_what_holds else 0.0
-    weighed = _weighed(state, ranked, places, records, groups(speakers) if is_spread else None, stated)
+    weighed = _weighed(state, ranked, places, records, groups(speakers) if is_spread else None, words, stated)
     ranked, again = tee(weighed)
     hits = _handed_out(state, ranked, signals, words, fusion, records)
     if hits:  # the best may be held back for its origin
@@ -211,9 +212,9 @@ def _handed_out(
             evidence = signals.evidence(doc)
             asked = evidence.words.keys()
             state.note_matched(episode.id, doc, evidence, words)
-            likeliest = max(suggested_spans(episode.suggested), key=lambda span: span.estimate, default=None)
-            if likeliest and likeliest.estimate >= _STATES:
-                state.stated[episode.id] = episode.preview[likeliest.start : likeliest.end]
+            stated = _stated(episode, words)
+            if stated.estimate >= _STATES and episode.tokens <= _SHORT:
+                state.stated[episode.id] = episode.preview[stated.start : stated.end]
             text = episodes.text_of(episode)
             reason = why(doc, evidence, words, state.question.words, text)
             hit = episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc))
@@ -229,17 +230,22 @@ def _weighed(
     places: dict[int, EpisodePlace],
     read: _Records,
     of_groups: Collection[str] | None,
+    words: WordMatches,
     stated: float,
 ) -> Iterator[tuple[int, float]]:
     """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
     parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already, unless
-    `of_groups` has the session, or is None. What states something goes before the rest, by `stated`."""
+    `of_groups` has the session, or is None. What a short turn of the user's states goes first, by `stated`."""
     first = list(islice(ranked, max(_WEIGHED, state.wanted.limit)))
     asked = frozenset(state.question.terms)
     weights: dict[int, float] = {}
-    for doc, episode in read.read([doc for doc, _ in first]).items():
-        weights[doc] = 1 + stated * max((span.estimate for span in suggested_spans(episode.suggested)), default=0.0)
+    looked_at = read.read([doc for doc, _ in first])
+    by_user = [episode for episode in looked_at.values() if episode.role == "user"] if stated else []
+    estimates = {episode.doc: _stated(episode, words).estimate for episode in by_user}
+    usual = sum(estimates.values()) / max(1, len(estimates))  # what most turns do says nothing for one of them
+    for doc, episode in looked_at.items():
         if places[doc].tokens <= _SHORT:
+            weights[doc] = 1 + stated * max(0.0, estimates.get(doc, 0.0) - usual)
             text = episode.summary or episode.preview or episode.actions or episode.outcomes
             weights[doc] *= informativeness(text, asked, by_agent=episode.role == "assistant")
     turns: set[tuple[str, int, int]] = set()
@@ -256,6 +262,23 @@ def _weighed(
     yield from weighed
     least = weighed[-1][1] if weighed else 0.0
     yield from ((doc, min(share, least)) for doc, share in ranked)
+
+
+def _stated(episode: Episode, words: WordMatches) -> SuggestedSpan:
+    """The sentence of an episode that most likely states what is asked for: with the estimate that it is worth knowing,
+    in proportion to how much it holds of the question's words in the episode."""
+    best = SuggestedSpan(0, 0, 0.0)
+    held = {term: weights[episode.doc] for term, weights in words.weights.items() if episode.doc in weights}
+    total = sum(held.values())
+    for span in suggested_spans(episode.suggested) if total else ():
+        said = frozenset(terms(episode.preview[span.start : span.end]))
+        share = sum(
+            weight
+            for term, weight in held.items()
+            if not said.isdisjoint(words.nearly.get(term, {}).get(episode.doc, (term,)))
+        )
+        best = max(best, span._replace(estimate=span.estimate * share / total), key=lambda one: one.estimate)
+    return best
 
 
 def _allowed_transcripts(state: RecallState) -> set[str] | None:

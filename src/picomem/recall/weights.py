@@ -46,9 +46,9 @@ class Weights:
     # Telling later of an event that happened in the time asked for is worth as much as having been said in it. (On top
     # of that, LoCoMo finds .003 more and a log, in which a few records out of many date an event, .09 less.)
     events: float = 1.0
-    # Where no time is asked for, what certainly states something that is worth knowing later goes before what fits up
-    # to twice as well: “staging is at …” before “test it on staging”. With 2 the stories find .05 more, and questions
-    # about an agent's work .02 less.
+    # Where no time is asked for, a short turn that certainly states what is asked for goes before what fits up to twice
+    # as well, less the more turns do: “staging is at …” before “test it on staging”. With 2 the stories find .04 more,
+    # and long talks (BEAM) .01 less.
     stated: float = 1.0
     # The next turn of something that goes on is about what was talked of lately more often than not. It is worth a
     # fifth of a perfect match, half of that after a month. Of questions about something past it would be wrong

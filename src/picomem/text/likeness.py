@@ -1,8 +1,9 @@
 """Compares statements by their words: do they say the same, and do they speak of the same subject? Pure.
 
-Two statements say the same only if nothing that could matter differs: the same words in the same order, whatever the
-case, the width of characters and the punctuation of the sentence. Signs are part of a word, so C, C# and C++
-differ, and so do Pro and Pro+. A missed repetition costs a second entry; a wrong one would cost a statement.
+Two statements say the same only if nothing that could matter differs: the same words in the same order, with all their
+signs and capitals, because C, C# and C++ differ, and so do US and us, 5m and 5M, !quiet and quiet, “The Who” and “who”.
+What may differ is blanks, typographic quotes, the width of characters, the capital of the first word, and a comma or a
+full stop behind a word. A missed repetition costs a second entry; a wrong one would cost a statement.
 
 Two statements speak of the same subject if they share much of what is rare in the user's memory. That estimate only
 decides about order and marks, never about a text.
@@ -24,19 +25,22 @@ SAME_SUBJECT = 0.3
 _MOST_HOLDERS = 32  # statements; a term that more of them have says too little for what it costs
 _LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _KEPT = 512  # statements: each new one is compared with several
-_ARTICLE = "the"  # the only word that is left out: names and numbers never begin with it
-# What ends or encloses a sentence or a clause. Signs such as + # % $ - belong to the word that they stand at.
+_NARROW = {wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}  # ！ to ～
+_IDLE = _NARROW | str.maketrans({"’": "'", "“": "", "”": "", "„": "", "。": " ", "，": " ", "、": " "})
 _PUNCTUATION = ".,;:!?…。，、；：！？\"'“”‘’„«»‹›「」『』《》()[]{}（）【】*_`~—–"
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_PARTS = re.compile(rf"{_CJK.pattern}|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_PARTS = re.compile(rf"{_CJK}|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_STOPS = re.compile(r"(?<=\w)[.,]+$")
 
 
 @lru_cache(maxsize=_KEPT)
 def statement_words(text: str) -> tuple[str, ...]:
-    """The words of a statement, folded, with their signs; a CJK character is a word."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    words = (part.strip(_PUNCTUATION) for part in _PARTS.findall(folded))
-    return tuple(word for word in words if word not in ("", "-", _ARTICLE))
+    """The words of a statement, with their signs; a CJK character is a word."""
+    parts = _PARTS.findall(unicodedata.normalize("NFC", text).translate(_IDLE))
+    first, *rest = [_STOPS.sub("", part) for part in parts] or [""]
+    if first == "I" or first[1:].islower():
+        first = first.lower()
+    return (first, *rest) if first else ()
 
 
 def say_the_same(one: str, other: str) -> bool:
@@ -51,7 +55,9 @@ def holds_words(text: str, statement: str) -> bool:
 
 
 def _joined(text: str) -> str:
-    return "".join(f"\0{word}\0" for word in statement_words(text))
+    """The words of a text in a row, whatever their case, width and punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return "".join(f"\0{word}\0" for part in _PARTS.findall(folded) if (word := part.strip(_PUNCTUATION)))
 
 
 def subject_likeness(one: Collection[str], other: Collection[str], rarity: Callable[[str], float]) -> float:
