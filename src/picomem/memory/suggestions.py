@@ -22,7 +22,7 @@ from picomem.memory.decide import Offer
 from picomem.memory.remember import Writer
 from picomem.memory.review_items import ReviewVerdict
 from picomem.policy.requests import kind_of, statement
-from picomem.records.episode import Episode, Transcript, suggested_spans
+from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_spans
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
@@ -33,7 +33,6 @@ from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import query_terms
 
 MOST_OF_A_SESSION = 4
-LEAST = 0.3  # estimate of what is listed: `python -m training --by-writer` prints what each value gives
 MOST_READ = 2_000  # episodes, the latest first
 
 
@@ -54,7 +53,7 @@ class Suggestion:
 
 def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
     """What waits for a decision, the latest first."""
-    likely = [one for one in undecided(tx, scope, MOST_READ) if one.estimate >= LEAST]
+    likely = [one for one in undecided(tx, scope, MOST_READ) if one.estimate >= SUGGESTED]
     return sorted(_likeliest(likely), key=lambda suggestion: (-(suggestion.at or 0), suggestion.id))
 
 
@@ -135,7 +134,7 @@ def _without_decided(tx: Transaction, scope: Scope, listed: Sequence[Suggestion]
 
 
 def _raised(stated: Sequence[Suggestion]) -> list[Suggestion]:
-    by_id = {one.id: one for one in stated if one.estimate >= LEAST}
+    by_id = {one.id: one for one in stated if one.estimate >= SUGGESTED}
     subjects = Subjects({id_: query_terms(one.text) for id_, one in by_id.items()})
     raised = []
     for one in stated:

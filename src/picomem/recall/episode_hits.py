@@ -17,7 +17,7 @@ from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
-from picomem.records.episode import Episode, SuggestedSpan, Transcript, suggested_spans
+from picomem.records.episode import SUGGESTED, Episode, SuggestedSpan, Transcript, suggested_spans
 from picomem.records.hit import Hit
 from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
@@ -27,7 +27,6 @@ from picomem.text.terms import terms
 _WIDER = 4  # times as many are looked at where too few are allowed
 _WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
 _SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its parts
-_STATES = 0.3  # estimate of a sentence from which an episode states something
 _SHORT = 60  # tokens; a longer episode does
 
 
@@ -213,7 +212,7 @@ def _handed_out(
             asked = evidence.words.keys()
             state.note_matched(episode.id, doc, evidence, words)
             stated = _stated(episode, words)
-            if stated.estimate >= _STATES and episode.tokens <= _SHORT:
+            if stated.estimate >= SUGGESTED and episode.tokens <= _SHORT:
                 state.stated[episode.id] = episode.preview[stated.start : stated.end]
             text = episodes.text_of(episode)
             reason = why(doc, evidence, words, state.question.words, text)

@@ -104,6 +104,9 @@ class Episode:
         return tag in (*self.tags, self.branch)
 
 
+SUGGESTED = 0.3  # estimate of what is suggested: `python -m training --by-writer` prints what each value gives
+
+
 class SuggestedSpan(NamedTuple):
     """A stretch of a text, [start, end) in characters, and the estimate (0–1) that it is worth remembering. `question`
     is the one that it answers, if an agent's form asked it."""
