@@ -486,3 +486,60 @@ def test_a_remote_that_may_lead_anywhere_or_has_a_blank_joins_nothing() -> None:
         "/srv/my boats/two",
     )
     assert [remote_of(f'[remote "origin"]\n\turl = {url}\n') for url in urls] == ["", "", *urls[2:]]
+
+
+def _become_repository(folder: Path, remote: str = "") -> None:
+    """Put a new repository in a folder, in the place of one that is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / ".git", ignore_errors=True)
+    (folder / ".git").mkdir()
+    url = f'[remote "origin"]\n\turl = https://git.example.org/{remote}.git\n' if remote else "[core]\n"
+    (folder / ".git" / "config").write_text(url)
+
+
+def _become_link(folder: Path, target: Path) -> None:
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        folder.rename(folder.with_name("moved away"))
+    folder.symlink_to(target)
+
+
+def _become_worktree(folder: Path, repository: Path) -> None:
+    own = repository / ".git" / "worktrees" / "fix"
+    own.mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
+    (folder / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{folder}/.git\n")
+
+
+@pytest.mark.parametrize("way", ["other remote", "no repository", "link", "worktree"])
+def test_a_folder_that_was_another_project_s_brings_nothing_of_it_along(
+    engine: Engine, tmp_path: Path, way: str
+) -> None:
+    transcripts, folder = tmp_path / "transcripts", tmp_path / "place"
+    alpha, beta = _workdirs(tmp_path, "mia/alpha", "acme/beta")
+    transcripts.mkdir()
+    stages: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "other remote": (
+            lambda: _become_repository(folder, "mia/alpha"),
+            lambda: _become_repository(folder, "acme/beta"),
+        ),
+        "no repository": (
+            lambda: _become_repository(folder, "mia/alpha"),
+            lambda: shutil.rmtree(folder / ".git"),
+        ),
+        "link": (lambda: _become_link(folder, alpha), lambda: _become_link(folder, beta)),
+        "worktree": (lambda: _become_worktree(folder, alpha), lambda: _become_worktree(folder, beta)),
+    }
+    for become, name, port in zip(stages[way], ("s1", "s2"), ("7411", "9022"), strict=True):
+        become()
+        _session(folder, transcripts, name, f"Please remember that the port of the scheduler is {port}.")
+        engine.ingest(transcripts)
+    before, now = _projects(engine)["s1"], _projects(engine)["s2"]
+    assert before != now == project_of_folder(engine, str(folder))
+    for project, own, other in ((before, "7411", "9022"), (now, "9022", "7411")):
+        scope = Scope("local", project=project)
+        page = engine.index(scope=scope).text
+        assert own in page and other not in page
+        assert {hit.project for hit in engine.recall("the port of the scheduler", scope=scope).hits} == {project}

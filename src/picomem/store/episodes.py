@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from picomem.clock import Micros
@@ -88,9 +89,10 @@ def projects(tx: Transaction, scope: Scope) -> list[str]:
     return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
 
 
-def known_folders(tx: Transaction, scope: Scope) -> list[KnownFolder]:
-    """The folders of the user's sessions, the first one that was read first."""
-    return [KnownFolder(*row) for row in sql(tx).all("known_folders", user=scope.user)]
+def known_folders(tx: Transaction, scope: Scope, *, latest_last: bool = False) -> list[KnownFolder]:
+    """The folders of the user's sessions: the one with the first session first, or the one with the latest last."""
+    rows = sql(tx).all("known_folders", user=scope.user)
+    return [KnownFolder(*row[:3]) for row in (sorted(rows, key=itemgetter(3)) if latest_last else rows)]
 
 
 def agents(tx: Transaction, scope: Scope) -> list[str]:

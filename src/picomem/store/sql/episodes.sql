@@ -68,7 +68,7 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
 
 -- name: known_folders
-SELECT cwd, project, coalesce(repository, '') FROM transcripts
+SELECT cwd, project, coalesce(repository, ''), max(id) FROM transcripts
 WHERE user_id = :user AND cwd <> '' AND project <> ''
 GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
 
