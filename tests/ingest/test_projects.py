@@ -543,3 +543,36 @@ def test_a_folder_that_was_another_project_s_brings_nothing_of_it_along(
         page = engine.index(scope=scope).text
         assert own in page and other not in page
         assert {hit.project for hit in engine.recall("the port of the scheduler", scope=scope).hits} == {project}
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_only_the_first_remote_of_a_folder_takes_over_what_was_said_before_it(
+    engine: Engine, tmp_path: Path, is_merged: bool
+) -> None:
+    transcripts, folder = tmp_path / "transcripts", tmp_path / "workdir"
+    transcripts.mkdir()
+    for name, remote, boat in (("s1", "", "ferry"), ("s2", "mia/alpha", "tug"), ("s3", "acme/beta", "barge")):
+        _become_repository(folder, remote)
+        _session(folder, transcripts, name, f"Please remember that the {boat} is painted green.")
+        engine.ingest(transcripts)
+    if is_merged:
+        _as_named_by_folders(engine)
+        engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "workdir", "s2": "workdir", "s3": "workdir (acme/beta)"}
+    for remote, boats in (("mia/alpha", {"ferry", "tug"}), ("acme/beta", {"barge"})):
+        _become_repository(tmp_path / remote, remote)
+        page = engine.index(scope=Scope("local", project=project_of_folder(engine, str(tmp_path / remote)))).text
+        assert {boat for boat in ("ferry", "tug", "barge") if f"The {boat} is painted" in page} == boats
+
+
+def test_a_repository_whose_worktrees_alone_are_used_stays_one_project_when_it_gets_a_remote(
+    engine: Engine, tmp_path: Path
+) -> None:
+    transcripts, folder = tmp_path / "transcripts", tmp_path / "fix-queue"
+    transcripts.mkdir()
+    for name, remote in (("s1", ""), ("s2", "mia/harbor"), ("s3", "mia/harbor")):
+        _become_repository(tmp_path / "harbor", remote)
+        _become_worktree(folder, tmp_path / "harbor")
+        _session(folder, transcripts, name, f"What is said in {name}?")
+        engine.ingest(transcripts)
+    assert set(_projects(engine).values()) == {"harbor"}

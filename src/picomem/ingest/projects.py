@@ -99,7 +99,7 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
     if repository := _repository_of(real):
         identity, name = repository.identity, repository.name
         # Before it had a remote, or was a repository, the same place had these.
-        identities = {identity, repository.common, _composed(repository.folder)}
+        identities = {identity, repository.common, repository.folder, _composed(repository.folder)}
     elif gone := _known_above(cwd, folders):
         identity, name, identities = gone.repository, plain_name(gone.project), {gone.repository}
     else:
@@ -113,11 +113,15 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
 def project_name(name: str, identity: str, identities: set[str], known: list[KnownFolder]) -> str:
     """The name of the project with this identity: the one that it has, or else the shortest that is free. Pure.
 
-    `identities` are those that the same place had before, and the present one.
+    `identities` are those that the same place had before, and the present one: what was said there before it had a
+    remote belongs to the first one.
     """
     owners = owners_of_names(known)
     for folder in known:
-        if folder.identity in identities and owners[folder.project] & identities:
+        if folder.identity == identity and identity in owners[folder.project]:
+            return folder.project
+    for folder in known:
+        if folder.identity in identities and owners[folder.project] <= identities:
             return folder.project
     name = "".join(char if char.isprintable() else " " for char in name[:_LONGEST_NAME])
     return next(candidate for candidate in _candidates(name, identity) if candidate not in owners)
@@ -126,15 +130,18 @@ def project_name(name: str, identity: str, identities: set[str], known: list[Kno
 def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
     """The identities that each name of a project belongs to. Pure.
 
-    They are the first identity that had it, and later ones of the same place. A store that named projects by their
-    folders alone holds rows of other identities under the name as well, which do not own it.
+    They are the first identity that had it, and later ones of the same place up to its first remote. A store that named
+    projects by their folders alone holds rows of other identities under the name as well, which do not own it.
     """
     owners: dict[str, set[str]] = {}
-    places: dict[str, str] = {}
+    places: dict[str, tuple[str, set[str]]] = {}
     for folder in known:
-        place = places.setdefault(folder.project, folder.identity.removesuffix("/.git"))
-        if folder.project not in owners or f"{folder.cwd}/".startswith(f"{place}/"):
-            owners.setdefault(folder.project, set()).add(folder.identity)
+        place, cwds = places.setdefault(folder.project, (folder.identity.removesuffix("/.git"), {folder.cwd}))
+        owned, without_remote = owners.setdefault(folder.project, {folder.identity}), {place, f"{place}/.git"}
+        is_there = folder.cwd in cwds or f"{folder.cwd}/".startswith(f"{place}/")
+        if is_there and (folder.identity in without_remote or owned <= without_remote):
+            owned.add(folder.identity)
+            cwds.add(folder.cwd)
     return owners
 
 
