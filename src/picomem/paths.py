@@ -362,3 +362,13 @@ def _reason(error: OSError | ValueError) -> str:
 def size_shown(most: int) -> str:
     """A limit in bytes, for people."""
     return f"{most >> 20} MiB" if most >= 1 << 20 else f"{most:,} bytes"
+
+
+def is_local(path: str) -> bool:
+    """Return whether a path is absolute and of this machine; two leading slashes or backslashes may name another."""
+    return Path(path).is_absolute() and not path.startswith(("//", "\\\\")) and "\0" not in path
+
+
+def real_path(path: str) -> str:
+    """A path of this machine without the links in it; any other path as it is."""
+    return os.path.realpath(path) if is_local(path) else path

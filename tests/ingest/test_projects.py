@@ -513,7 +513,7 @@ def _become_worktree(folder: Path, repository: Path) -> None:
     (own / "gitdir").write_text(f"{folder}/.git\n")
 
 
-@pytest.mark.parametrize("way", ["other remote", "no repository", "link", "worktree"])
+@pytest.mark.parametrize("way", ["other remote", "no repository", "link", "worktree", "link to what was a folder"])
 def test_a_folder_that_was_another_project_s_brings_nothing_of_it_along(
     engine: Engine, tmp_path: Path, way: str
 ) -> None:
@@ -531,6 +531,7 @@ def test_a_folder_that_was_another_project_s_brings_nothing_of_it_along(
         ),
         "link": (lambda: _become_link(folder, alpha), lambda: _become_link(folder, beta)),
         "worktree": (lambda: _become_worktree(folder, alpha), lambda: _become_worktree(folder, beta)),
+        "link to what was a folder": (folder.mkdir, lambda: _become_link(folder, beta)),
     }
     for become, name, port in zip(stages[way], ("s1", "s2"), ("7411", "9022"), strict=True):
         become()
@@ -543,6 +544,25 @@ def test_a_folder_that_was_another_project_s_brings_nothing_of_it_along(
         page = engine.index(scope=scope).text
         assert own in page and other not in page
         assert {hit.project for hit in engine.recall("the port of the scheduler", scope=scope).hits} == {project}
+
+
+def test_a_folder_that_is_again_what_it_was_shares_nothing_with_what_it_linked_to(
+    engine: Engine, tmp_path: Path
+) -> None:
+    transcripts, folder, other = tmp_path / "transcripts", tmp_path / "place", tmp_path / "other"
+    for each in (transcripts, folder, other):
+        each.mkdir()
+    _session(folder, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
+    engine.ingest(transcripts)
+    _become_link(folder, other)
+    _session(folder, transcripts, "s2", "Please remember that the crane is painted green.")
+    engine.ingest(transcripts)
+    folder.unlink()
+    folder.mkdir()
+    _session(folder, transcripts, "s3", "Please remember that the crane is painted blue.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "place", "s2": "other", "s3": "place"}
+    assert "7411" not in engine.index(scope=Scope("local", project="other")).text
 
 
 @pytest.mark.parametrize("is_merged", [False, True])

@@ -31,6 +31,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from picomem.blake2b import blake2b
 from picomem.errors import Conflict
 from picomem.light_dataclass import dataclass
+from picomem.paths import is_local, real_path
 from picomem.records.episode import KnownFolder
 
 _LONGEST_NAME = 200  # characters
@@ -95,7 +96,7 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
     if not cwd:
         return "", ""
     folders = list(known)
-    real = os.path.realpath(cwd) if _is_local(cwd) else cwd
+    real = real_path(cwd)
     if repository := _repository_of(real):
         identity, name = repository.identity, repository.name
         # Before it had a remote, or was a repository, the same place had these.
@@ -103,7 +104,7 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
     elif gone := _known_above(cwd, folders):
         identity, name, identities = gone.repository, plain_name(gone.project), {gone.repository}
     else:
-        identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), cwd, _composed(cwd)}
+        identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), real}
     if not name:
         return "", ""
     name = unicodedata.normalize("NFC", name)
@@ -219,7 +220,7 @@ def _bounded(identity: str) -> str:
 def _composed(path: str) -> str:
     """A path in composed Unicode, unless another folder has that name."""
     composed = unicodedata.normalize("NFC", path)
-    if composed == path or not _is_local(path):
+    if composed == path or not is_local(path):
         return composed
     try:
         return composed if Path(path).samefile(composed) else path
@@ -242,7 +243,7 @@ def _folder_name(cwd: str) -> str:
 
 def _known_above(cwd: str, known: list[KnownFolder]) -> KnownFolder | None:
     """What is known of a folder that is there no more, if it was in a repository when a session was read."""
-    if not known or not _is_local(cwd) or Path(cwd).exists():
+    if not known or not is_local(cwd) or Path(cwd).exists():
         return None
     folders = {unicodedata.normalize("NFC", folder.cwd): folder for folder in reversed(known) if folder.repository}
     path = PurePath(unicodedata.normalize("NFC", cwd))
@@ -251,7 +252,7 @@ def _known_above(cwd: str, known: list[KnownFolder]) -> KnownFolder | None:
 
 def _repository_of(cwd: str) -> Repository | None:
     """The repository that a folder is in. The home folder as a repository, of settings mostly, has no other folders."""
-    if not _is_local(cwd):
+    if not is_local(cwd):
         return None
     home = PurePath(os.environ.get("HOME") or os.environ.get("USERPROFILE") or "/")
     for number, folder in enumerate((PurePath(cwd), *PurePath(cwd).parents)):
@@ -272,7 +273,7 @@ def _linked(folder: PurePath, pointer: bytes) -> Repository:
     name, common = repository_of_pointer(str(folder), pointer)
     own = os.path.normpath(PurePath(folder, _target(pointer)))
     back = _small_file(PurePath(own, "gitdir"), _LONGEST_POINTER).strip().decode("utf-8", "replace") if name else ""
-    if not back or not _is_local(own) or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
+    if not back or not is_local(own) or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
         return _own_repository(folder)
     common = PurePath(os.path.realpath(common))
     main = str(common.parent) if common.name.startswith(".") else str(common)
@@ -353,11 +354,6 @@ def _at_host(host: str, user: str, path: str) -> str:
 
 def _target(git_file: bytes) -> str:
     return git_file.removeprefix(_POINTER).strip().decode("utf-8", "replace")
-
-
-def _is_local(path: str) -> bool:
-    """Return whether a path is absolute and of this machine; two leading slashes or backslashes may name another."""
-    return PurePath(path).is_absolute() and not path.startswith(("//", "\\\\")) and "\0" not in path
 
 
 def _small_file(path: PurePath, most: int) -> bytes:

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from picomem.light_dataclass import replace
+from picomem.paths import real_path
 from picomem.records.episode import KnownFolder
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
@@ -27,7 +28,8 @@ def former_names(project: str, known: Iterable[KnownFolder]) -> tuple[str, ...]:
     """The names that the folders of a project had before. `known` are the folders of sessions, the latest one last.
 
     A name is left out if a folder of another project had it as well, because nobody knows to which of them a memory
-    belongs; and if it was that of another place, such as a repository that lay in the folder before. Pure.
+    belongs; and if it was that of another place, such as a repository that lay in the folder before, or the folder in
+    place of which there is a link. Reads links, and is pure otherwise.
     """
     folders: dict[str, list[KnownFolder]] = {}
     current: dict[str, str] = {}
@@ -42,6 +44,6 @@ def former_names(project: str, known: Iterable[KnownFolder]) -> tuple[str, ...]:
 
 
 def _is_its_own(folder: KnownFolder) -> bool:
-    """Return whether what identifies a project is no more than the path of the folder."""
+    """Return whether what identifies a project is no more than the path of the folder, which is no link by now."""
     identity, cwd = (unicodedata.normalize("NFC", path) for path in (folder.identity, folder.cwd))
-    return identity.removesuffix("/.git") == cwd
+    return identity.removesuffix("/.git") == cwd and real_path(folder.cwd) == folder.cwd
