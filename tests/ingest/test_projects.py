@@ -596,3 +596,13 @@ def test_a_repository_whose_worktrees_alone_are_used_stays_one_project_when_it_g
         _session(folder, transcripts, name, f"What is said in {name}?")
         engine.ingest(transcripts)
     assert set(_projects(engine).values()) == {"harbor"}
+
+
+def test_a_home_folder_that_is_reached_by_a_link_has_no_other_folders(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.symlink_to(repository)
+    monkeypatch.setenv("HOME", str(home))
+    (home / "notes").mkdir()
+    assert project_of(str(home / "notes")) == project_of(str(repository / "notes")) == "notes"

@@ -254,7 +254,7 @@ def _repository_of(cwd: str) -> Repository | None:
     """The repository that a folder is in. The home folder as a repository, of settings mostly, has no other folders."""
     if not is_local(cwd):
         return None
-    home = PurePath(os.environ.get("HOME") or os.environ.get("USERPROFILE") or "/")
+    home = PurePath(real_path(os.environ.get("HOME") or os.environ.get("USERPROFILE") or "/"))
     for number, folder in enumerate((PurePath(cwd), *PurePath(cwd).parents)):
         if number >= _DEEPEST or (number and folder in (home, PurePath(folder.anchor))):
             return None
