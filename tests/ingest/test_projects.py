@@ -162,6 +162,9 @@ def test_clones_and_worktrees_of_one_remote_have_one_identity(repository: Path) 
         ('[remote "up"]\nurl=git@a.example:x/y.git\n', "a.example/x/y"),
         ('[remote "origin"]\nurl = /srv/git/harbor.git\n', "/srv/git/harbor"),
         ('[remote "origin"]\nurl = ../harbor\n', ""),
+        ('[remote "origin"]\nurl = "/srv/my boats\n[remote "up"]\nurl=git@a.example:x/y.git\n', ""),
+        ('[remote "origin"]\nurl = /srv/"my boats"/harbor\n', "/srv/my boats/harbor"),
+        ('[remote "origin"]\nurl = "/srv/my boats/harbor.git" # the dock\n', "/srv/my boats/harbor"),
         ('[branch "main"]\nurl = git@a.example:x/y.git\n', ""),
         ("", ""),
     ],
@@ -178,6 +181,10 @@ def test_a_remote_is_known_by_host_and_path_alone(config: str, expected: str) ->
         ("ann@host.example:proj.git", "bob@host.example:proj.git", "git@host.example:proj.git"),
         ("ssh://ann@host.example/~/proj", "ssh://bob@host.example/~/proj", "ssh://ann@host.example/proj"),
         ("https://host.example/?p=one.git", "https://host.example/?p=two.git", "https://host.example/"),
+        tuple(f"https://host.example/{'a' * 500}/{name}" for name in ("one", "two")),
+        ('"/srv/px \\"a\\" one"', '"/srv/px \\"a\\" two"', "/srv/px"),
+        ("/srv/my\u2028tools/one", "/srv/my\u2028tools/two", "/srv/my"),
+        ("/srv/my\\ttools/one", "/srv/my\\ttools/two", "/srv/my"),
     ],
 )
 def test_remotes_that_lead_to_other_repositories_are_told_apart(urls: tuple[str, ...]) -> None:
@@ -606,3 +613,10 @@ def test_a_home_folder_that_is_reached_by_a_link_has_no_other_folders(
     monkeypatch.setenv("HOME", str(home))
     (home / "notes").mkdir()
     assert project_of(str(home / "notes")) == project_of(str(repository / "notes")) == "notes"
+
+
+def test_remotes_that_differ_in_bytes_that_are_no_utf_8_are_two(tmp_path: Path) -> None:
+    folders = _workdirs(tmp_path, "alpha", "beta")
+    for folder, end in zip(folders, (b"\xe8", b"\xe9"), strict=True):
+        (folder / ".git" / "config").write_bytes(b'[remote "origin"]\nurl = /srv/caf' + end + b"\n")
+    assert len({project_and_repository(str(folder))[1] for folder in folders}) == 2

@@ -42,7 +42,7 @@ _DEEPEST = 64  # folders between a repository and one of its folders
 _POINTER = b"gitdir:"
 _REMOTE = r'\[remote "([^"\n]{1,100})"\]'
 _ALIASED = r'(?i)\[url "([^"\n]{1,500})"\]'
-_VALUE = r'(?i)(url|insteadof)\s*=\s*(?:"([^"]{1,500})"|([^#;"]{1,500}))'
+_VALUE = r'[^=]+=((?:[^"\\#;]|\\.|"(?:[^"\\]|\\.)*")*)(?:[#;].*)?'
 _HELPER = r"\w+::"
 _WITH_SCHEME = r"(?i)([a-z][a-z0-9+.-]{1,20})://(?:([^/@:\s]*)(?::[^/@\s]*)?@)?([^/:\s]+)(?::(\d*))?/(.+)"
 _LIKE_SCP = r"(?:([^/@:\s]+)@)?([\w.-]+):(?![/\\]{2})(.+)"
@@ -288,7 +288,7 @@ def _repository(name: str, folder: str, common: str, config: bytes) -> Repositor
     home = os.environ.get("HOME") or os.environ.get("USERPROFILE")
     users = _small_file(PurePath(home, ".gitconfig"), _LONGEST_CONFIG) if home else b""
     is_whole = max(len(config), len(users)) <= _LONGEST_CONFIG
-    remote = remote_of(config.decode("utf-8", "replace"), users.decode("utf-8", "replace")) if is_whole else ""
+    remote = remote_of(*(text.decode("utf-8", "backslashreplace") for text in (config, users))) if is_whole else ""
     return Repository(name, folder, _bounded(common), _bounded(remote or common))
 
 
@@ -315,9 +315,9 @@ def remote_of(config: str, users: str = "") -> str:
     remotes: dict[str, str] = {}
     for name, url in _values_of(config, _REMOTE, "url"):
         remotes.setdefault(name, url)
-    url = remotes.get("origin") or next(iter(remotes.values()), "")
+    url = remotes.get("origin", next(iter(remotes.values()), ""))
     aliases = [(alias, base) for base, alias in _values_of(f"{users}\n{config}", _ALIASED, "insteadof")]
-    fitting = [(alias, base) for alias, base in aliases if url.startswith(alias)]
+    fitting = [(alias, base) for alias, base in aliases if alias and url.startswith(alias)]
     if fitting:  # as git does, the longest one
         alias, base = max(fitting, key=lambda pair: len(pair[0]))
         url = base + url[len(alias) :]
@@ -333,14 +333,16 @@ def remote_of(config: str, users: str = "") -> str:
 
 
 def _values_of(config: str, section: str, name: str) -> Iterator[tuple[str, str]]:
-    """The name of the section, and the value, of each value `name` in the sections of a kind."""
+    """The name of the section, and the value, of each value `name` in the sections of a kind; an empty value where it
+    cannot be read to its end."""
     within = ""
-    for line in map(str.strip, config.splitlines()):
+    for line in map(str.strip, config.split("\n")):
         if line.startswith("["):
             named = re.match(section, line)
             within = named[1] if named else ""
-        elif within and (value := re.match(_VALUE, line)) and value[1].lower() == name:
-            yield within, (value[2] or value[3]).strip()
+        elif within and line.partition("=")[0].rstrip().lower() == name:
+            value = re.fullmatch(_VALUE, line)
+            yield within, re.sub(r'(\\.)|"', r"\1", value[1].strip()) if value else ""
 
 
 def _at_host(host: str, user: str, path: str) -> str:
