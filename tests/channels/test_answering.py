@@ -316,6 +316,41 @@ def test_in_a_group_memories_captured_from_private_transcripts_are_not_handed_ou
         assert {key for key in ("Oswin", "nine") if key in texts} == keys
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_in_a_group_a_store_says_the_same_whether_a_private_transcript_said_it_or_not(
+    engine: Engine, tmp_path: Path, is_known: bool
+) -> None:
+    row = {
+        "type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s1", "timestamp": "2026-04-07T09:00:00Z",
+        "gitBranch": "main", "isSidechain": False, "userType": "external",
+        "message": {"role": "user", "content": "Please remember that the Hooli merger is called Nightjar."},
+    }  # fmt: skip
+    if is_known:
+        (tmp_path / "s1.jsonl").write_text(json.dumps(row) + "\n")
+        engine.ingest(tmp_path / "s1.jsonl")
+    assert bool(engine.memories()) is is_known
+    group, store = in_group(engine.acting_as("picobot", agent=True)), operation("remember")
+    told = []
+    for content, key in (
+        ("The Hooli merger is called Nightjar", ""),
+        ("The Hooli merger is called Nightjar", ""),
+        ("The Hooli merger is called off", ""),
+        ("Hooli has a pond", "hooli_merger_called_nightjar"),
+        ("Hooli has two ponds", "hooli_merger_called_nightjar"),
+    ):
+        done = store.call(group, store.request(content=content, key=key))
+        told.append((done.decision, done.reason, done.memory.key, bool(done.merged_with), done.version_number))
+    assert [decision for decision, *_ in told] == ["add", "merge", "add", "supersede", "supersede"]
+    assert {key for _, _, key, *_ in told} == {"hooli_merger_called_nightjar_group", "hooli_merger_called_group"}
+    assert [reason for _, reason, *_ in told][:3] == [
+        "no similar memory is known",
+        "already known word for word as “hooli_merger_called_nightjar_group”",
+        "it is new; it may outdate “hooli_merger_called_nightjar_group”",
+    ]
+    if is_known:
+        assert engine.history("hooli_merger_called_nightjar")[-1].content == "The Hooli merger is called Nightjar"
+
+
 def test_in_a_group_notes_are_not_searched(open_engine: Callable, tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("The lighthouse keeper is called Oswin.\n")
     settings = Settings(notes=NotesSettings(paths=(str(tmp_path),)))

@@ -366,7 +366,7 @@ def test_personal_memory_stays_out_of_a_group_until_its_user_asks_for_it(
     model.steps = [[("memory_store", {"content": "Lou sails on Sunday", "key": "sailing"})], "Noted."]
     api.deliver(text("PicoBot, remember that I sail on Sunday", "wamid.l2", **lou, **group))
     api.wait_for(5)
-    assert [memory.key for memory in run(served, "memories", "lou").memories] == ["sailing"]
+    assert [memory.key for memory in run(served, "memories", "lou").memories] == ["sailing_group"]
     assert [memory.key for memory in run(served, "memories", "kim").memories] == ["boat_key"]
     shared = [words for _, origin, words in messages_of(served, "lou") if origin == "user"]
     assert shared == ["PicoBot, where is Kim's boat key?", "PicoBot, remember that I sail on Sunday"]

@@ -115,6 +115,7 @@ class CallerContext:
             said=self.said,
             persons=persons,
             stated=persons.joined(returned.users_own()) if self.caller.is_agent else persons,
+            is_group=self.is_group,
         )
 
     def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:

@@ -31,6 +31,7 @@ from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
 from picomem.policy.user_statements import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
+from picomem.recall.memory_hits import without_captured
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.records.ids import new_id
@@ -84,6 +85,7 @@ class Writer:
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
     stated: Grounds = NOBODY  # that, and what the person stated in turns that were recalled
+    is_group: bool = False  # others read what becomes of an offer: it shows nothing of memories made from past sessions
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
@@ -91,12 +93,15 @@ class Writer:
         verdict = self.verdict_of(offer)
         if offer.path:
             return self._remember_at_path(tx, offer, verdict, parents)
+        if self.is_group:
+            offer = replace(offer, key=_key_in_group(tx, offer))
         same_key = self._under_its_key(tx, offer) if verdict.keep else None
         if same_key is not None and not offer.key_given and not say_the_same(offer.content, same_key.content):
             # The key was only suggested, and something else stands under it.
             offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
             same_key = None
-        known = _known(tx, offer, self.now) if verdict.keep and same_key is None else KnownMemories([], [])
+        is_compared = verdict.keep and same_key is None
+        known = _known(tx, offer, self.now, self.is_group) if is_compared else KnownMemories([], [])
         retold = self._retold(offer, known.sharing_words)
         outcome = decide(offer, verdict, same_key, *known, self.now, self.persons) if retold is None else retold
         if outcome.offer is not None and offer.origin.trusted and not outcome.offer.origin.trusted:
@@ -357,7 +362,7 @@ class KnownMemories(NamedTuple):
     alike: list[Memory]
 
 
-def _known(tx: Transaction, offer: Offer, now: Micros) -> KnownMemories:
+def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownMemories:
     total = row_counts.memories_written(tx, offer.scope).searchable
     words = worded_terms(offer.content, MOST_TERMS)
     if not total or not words:
@@ -371,6 +376,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> KnownMemories:
         docs = best[start : start + _READ_AT_ONCE]
         by_doc = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, docs, [])}
         ranked = [by_doc[doc] for doc in docs if doc in by_doc]
+        ranked = without_captured(tx, offer.scope, ranked, []) if is_group else ranked
         known += [memory for memory in ranked if not memory.archived and not memory.over(now)]
         if len(known) >= _MOST_KNOWN:
             break
@@ -408,6 +414,17 @@ def free_key(tx: Transaction, scope: Scope, key: str) -> str:
     while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
         number += 1
     return f"{key[: LONGEST_KEY - 4]}_{number}"
+
+
+def _key_in_group(tx: Transaction, offer: Offer) -> str:
+    """The key of an offer if the group may know of the memory under it; otherwise a key that is the same whether a
+    memory was under the first or not."""
+    own = f"{offer.key[: LONGEST_KEY - 10]}_group"
+    for key in (offer.key, own):
+        memory = memories.by_key(tx, offer.scope, key)
+        if memory is not None and without_captured(tx, offer.scope, [memory], []):
+            return key
+    return own if memory is None else free_key(tx, offer.scope, own)
 
 
 def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:

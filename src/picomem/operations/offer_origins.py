@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from picomem.consolidation.proposal_checks import SpokenTexts
+from picomem.engine.agent_support import is_in_group
 from picomem.errors import PicomemError
 from picomem.light_dataclass import replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
@@ -71,9 +72,10 @@ def _origin(request: RememberRequest | ReviseRequest, spoken: SpokenTexts, known
 
 
 def _known(engine: Engine, request: RememberRequest | ReviseRequest) -> str:
-    """The memory that the request is to replace, if somebody trusted stands behind it."""
+    """The memory that the request is to replace, if somebody trusted stands behind it. In a group none: the origin
+    would tell others what it says."""
     name = request.key if isinstance(request, RememberRequest) else request.name
-    if not name:
+    if not name or is_in_group(engine):
         return ""
     with suppress(PicomemError):
         memory = engine.history(name, scope=engine.scope.narrowed(project=request.project))[-1]

@@ -18,7 +18,9 @@ from picomem.recall.recency import OUTDATED, newer_first
 from picomem.records.hit import Hit
 from picomem.records.kinds import Decision, Source
 from picomem.records.memory import Memory, Parent, doubted_pairs
+from picomem.records.scope import Scope
 from picomem.store import audit, episodes, memories, row_counts
+from picomem.store.connector import Transaction
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _MADE = (Source.SESSION, Source.CONSOLIDATION)  # from what was said, by picomem itself
@@ -100,17 +102,16 @@ def admitted(state: RecallState, read: Iterable[Memory]) -> list[Memory]:
     """The memories that may answer, by the filters of the recall."""
     filters = state.wanted.filters
     wanted = [memory for memory in read if filters.admits_memory(memory, state.scope, state.now)]
-    return wanted if filters.include_captured else _without_captured(state, wanted)
+    return wanted if filters.include_captured else without_captured(state.tx, state.scope, wanted, state.damaged)
 
 
-def _without_captured(state: RecallState, read: Sequence[Memory]) -> list[Memory]:
+def without_captured(tx: Transaction, scope: Scope, read: Sequence[Memory], damaged: list[str]) -> list[Memory]:
     """The memories that no past session says: others who read the answer may not read the session. One of which the
     lineage is damaged is left out, because nobody knows where it was said."""
-    ids = [memory.id for memory in read]
-    damaged: list[str] = []
-    links = memories.links_of_each(state.tx, state.scope, ids, damaged)
-    said = {id_ for id_, parents in links.items() if any(_is_said(link.parent) for link in parents)} | set(damaged)
-    state.damaged += damaged
+    lost: list[str] = []
+    links = memories.links_of_each(tx, scope, [memory.id for memory in read], lost)
+    said = {id_ for id_, parents in links.items() if any(_is_said(link.parent) for link in parents)} | set(lost)
+    damaged += lost
     return [memory for memory in read if memory.id not in said and memory.source not in _MADE]
 
 
