@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import project_of_folder
+from picomem.engine.upkeep import project_meant_in, project_of_folder
 from picomem.errors import Conflict
 from picomem.ingest.projects import (
     project_and_repository,
@@ -430,9 +430,12 @@ def test_memories_of_a_folder_that_had_its_own_project_are_read_in_the_repositor
 
 
 def test_a_name_that_fits_several_projects_is_told_with_all_of_them() -> None:
-    for name in ("workdir (acme/alpha)", "workdir (acme/beta)"):
-        assert stored_name("workdir", [KnownFolder(f"/{name}", name, name)]) == name
-    known = [KnownFolder("/a", "workdir (acme/alpha)", "alpha"), KnownFolder("/b", "workdir (acme/beta)", "beta")]
+    known = [
+        KnownFolder("/a", "workdir (acme/alpha)", "git.example.org/acme/alpha"),
+        KnownFolder("/b", "workdir (acme/beta)", "git.example.org/acme/beta"),
+    ]
+    for folder in known:
+        assert stored_name("workdir", [folder]) == folder.project
     with pytest.raises(Conflict, match=r"workdir \(acme/alpha\), workdir \(acme/beta\); give one of these names"):
         stored_name("workdir", known)
 
@@ -620,3 +623,25 @@ def test_remotes_that_differ_in_bytes_that_are_no_utf_8_are_two(tmp_path: Path) 
     for folder, end in zip(folders, (b"\xe8", b"\xe9"), strict=True):
         (folder / ".git" / "config").write_bytes(b'[remote "origin"]\nurl = /srv/caf' + end + b"\n")
     assert len({project_and_repository(str(folder))[1] for folder in folders}) == 2
+
+
+def test_brackets_in_the_name_of_a_folder_are_part_of_the_name(engine: Engine, tmp_path: Path) -> None:
+    transcripts, old, notes = tmp_path / "transcripts", tmp_path / "notes (old)", tmp_path / "x" / "notes"
+    for folder in (transcripts, old, notes):
+        folder.mkdir(parents=True)
+    _session(old, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
+    engine.ingest(transcripts)
+    recall = operation("recall")
+    for folder in (notes, tmp_path):
+        named = project_meant_in(engine, str(folder), "notes")
+        assert not recall.call(engine, recall.request(query="the port of the scheduler", project=named)).hits
+    _session(notes, transcripts, "s2", "Please remember that the port of the scheduler is 9022.")
+    engine.ingest(transcripts)
+    assert _projects(engine) == {"s1": "notes (old)", "s2": "notes"}
+    assert project_meant_in(engine, str(old), "notes") == "notes"
+
+
+def test_a_folder_gets_no_name_by_which_the_project_of_another_is_meant(tmp_path: Path) -> None:
+    known = [KnownFolder("/x/notes", "notes (x/notes)", "")]
+    assert stored_name("notes", known) == "notes (x/notes)"
+    assert project_of("/y/notes", known) == "notes (y/notes)"

@@ -270,14 +270,15 @@ def project_of_folder(engine: Engine, folder: str) -> str:
 
 def project_meant_in(engine: Engine, folder: str, name: str) -> str:
     """The project of a folder if `name` is the plain name of it; or else the name itself."""
-    from picomem.ingest.projects import plain_name, project_of
+    from picomem.ingest.projects import ProjectNames, owners_of_names, plain_name
 
     try:
         with engine._context.connector.read() as tx:
-            project = project_of(folder, episodes.known_folders(tx, engine.scope))
+            known = episodes.known_folders(tx, engine.scope)
     except StoreError:
         return name  # what needs the store says so
-    return project if plain_name(project) == name else name
+    place = ProjectNames(lambda: known).of(folder)  # is known from here on
+    return place.project if plain_name(place.project, owners_of_names(known)[place.project]) == name else name
 
 
 def unknown_project(engine: Engine, project: str) -> list[str]:

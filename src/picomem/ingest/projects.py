@@ -102,7 +102,7 @@ def project_and_repository(cwd: str, known: Iterable[KnownFolder] = ()) -> tuple
         # Before it had a remote, or was a repository, the same place had these.
         identities = {identity, repository.common, repository.folder, _composed(repository.folder)}
     elif gone := _known_above(cwd, folders):
-        identity, name, identities = gone.repository, plain_name(gone.project), {gone.repository}
+        identity, name, identities = gone.repository, plain_name(gone.project, {gone.repository}), {gone.repository}
     else:
         identity, name, identities = _bounded(real), _folder_name(real), {_bounded(real), real}
     if not name:
@@ -125,7 +125,8 @@ def project_name(name: str, identity: str, identities: set[str], known: list[Kno
         if folder.identity in identities and owners[folder.project] <= identities:
             return folder.project
     name = "".join(char if char.isprintable() else " " for char in name[:_LONGEST_NAME])
-    return next(candidate for candidate in _candidates(name, identity) if candidate not in owners)
+    taken = owners.keys() | _plain_names(owners).values()
+    return next(candidate for candidate in _candidates(name, identity) if candidate not in taken)
 
 
 def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
@@ -151,8 +152,7 @@ def shown_names(known: Iterable[KnownFolder]) -> dict[str, str]:
     first is told apart from the second as well. Pure."""
     folders = list(known)
     names = owners_of_names(folders)
-    shared = {plain_name(name) for name in names} - {""}
-    shared = {name for name in shared & names.keys() if any(plain_name(other) == name != other for other in names)}
+    shared = {plain for name, plain in _plain_names(names).items() if plain != name}
     shown: dict[str, str] = {}
     for folder in folders:
         if folder.project in shared and folder.project not in shown:
@@ -168,7 +168,7 @@ def stored_name(name: str, known: list[KnownFolder]) -> str:
     if name in names:
         return name
     fitting = [stored for stored, shown in shown_names(known).items() if shown == name]
-    fitting = fitting or [stored for stored in names if plain_name(stored) == name]
+    fitting = fitting or [stored for stored, plain in _plain_names(names).items() if plain == name]
     if len(fitting) > 1:
         raise Conflict(f"Several projects are called “{name}”: {', '.join(sorted(fitting))}; give one of these names.")
     return fitting[0] if fitting else name
@@ -188,7 +188,7 @@ def misnamed_folders(known: list[KnownFolder]) -> dict[KnownFolder, str]:
     present = [names.of(folder.cwd) for folder in known]  # an owner may have become a repository since
     places, renamed = [*known, *present], dict[KnownFolder, str]()
     for stray in strays:
-        plain = plain_name(stray.project)
+        plain = plain_name(stray.project, owners[stray.project])
         if not stray.repository and _folder_name(stray.cwd) != plain:
             continue
         identity = stray.repository or names.of(stray.cwd).identity
@@ -232,9 +232,14 @@ def _digest(identity: str) -> str:
     return blake2b(identity.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def plain_name(project: str) -> str:
-    """The name of a project without what tells it from others of its name."""
-    return re.sub(r" \([^()]*\)$", "", project)
+def plain_name(project: str, identities: Iterable[str]) -> str:
+    """The name of a project without what tells it, by one of its identities, from others of its name. Pure."""
+    plain = (project[: match.start()] for match in re.finditer(r" \(", project))
+    return next((name for name in plain for identity in identities if project in _candidates(name, identity)), project)
+
+
+def _plain_names(owners: dict[str, set[str]]) -> dict[str, str]:
+    return {name: plain_name(name, identities) for name, identities in owners.items()}
 
 
 def _folder_name(cwd: str) -> str:
