@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import unicodedata
@@ -645,3 +646,33 @@ def test_a_folder_gets_no_name_by_which_the_project_of_another_is_meant(tmp_path
     known = [KnownFolder("/x/notes", "notes (x/notes)", "")]
     assert stored_name("notes", known) == "notes (x/notes)"
     assert project_of("/y/notes", known) == "notes (y/notes)"
+
+
+@pytest.mark.parametrize(
+    ("known", "place", "project"),
+    [
+        (("dock-a",), "dock-a", "dock-a"),
+        (("dock-a",), "dock-b", ""),
+        (("dock-a", "dock_a"), "dock-a", ""),
+        ((), "dock-a", ""),
+    ],
+)
+def test_a_session_of_claude_code_that_says_no_folder_belongs_to_the_one_that_its_place_tells(
+    engine: Engine, tmp_path: Path, known: tuple[str, ...], place: str, project: str
+) -> None:
+    transcripts = tmp_path / ".claude" / "projects"
+    for number, name in enumerate(known):
+        (tmp_path / name).mkdir()
+        own = transcripts / f"{number}"
+        own.mkdir(parents=True)
+        _session(tmp_path / name, own, f"k{number}", "What is said in the folder itself?")
+    engine.ingest(transcripts)
+    own = transcripts / re.sub(r"[^A-Za-z0-9]", "-", str(tmp_path / place))
+    own.mkdir(parents=True)
+    _session(Path(), own, "s1", "Please remember that the crane is painted green.")
+    line = json.loads((own / "s1.jsonl").read_text())
+    del line["cwd"]
+    (own / "s1.jsonl").write_text(json.dumps(line) + "\n")
+    engine.ingest(transcripts)
+    assert _projects(engine)["s1"] == project
+    assert [memory.scope.project for memory in engine.memories()] == [project]

@@ -398,6 +398,10 @@ class Format:
         """The host's transcript folders for this home and environment."""
         return ()
 
+    def is_place_of(self, _path: Path, _cwd: str, /) -> bool:
+        """Return whether the place of a transcript is the one of sessions that began in a folder."""
+        return False
+
     def send_policies(self, _path: Path, _home: Path, _env: Mapping[str, str], /) -> SendPolicies | None:
         """What the host says of sending the sessions in a folder of transcripts, or in a database; None where it has no
         such policy."""

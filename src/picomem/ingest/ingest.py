@@ -284,8 +284,12 @@ class Ingest:
         """The record with what the transcript says of itself by now."""
         times = [at for piece in pieces for at in (piece.started_at, piece.ended_at) if at is not None]
         starts = [at for at in (transcript.started_at, *times) if at is not None]
-        place = KnownFolder(info.cwd, transcript.project, transcript.repository)
-        place = place if place.project else self._projects.of(info.cwd)
+        cwd = transcript.cwd or info.cwd
+        if not cwd:
+            form, path = format_named(transcript.host), Path(transcript.path)
+            cwd = self._projects.known_folder(lambda folder: form.is_place_of(path, folder))
+        place = KnownFolder(cwd, transcript.project, transcript.repository)
+        place = place if place.project else self._projects.of(cwd)
         ends = [at for at in (transcript.ended_at, *times) if at is not None]
         return replace(
             transcript,
@@ -294,7 +298,7 @@ class Ingest:
             project=place.project,
             repository=place.repository,
             branch=info.branch or transcript.branch,
-            cwd=transcript.cwd or info.cwd,
+            cwd=cwd,
             title=info.title or transcript.title,
             parent_session=info.parent_session or transcript.parent_session,
             started_at=min(starts, default=info.started_at),

@@ -84,6 +84,12 @@ class ProjectNames:
             self._known.append(self._named[cwd])
         return self._named[cwd]
 
+    def known_folder(self, fits: Callable[[str], bool]) -> str:
+        """The folder of known sessions that fits, if only one does; otherwise an empty string."""
+        self._known = self._read_known() if self._known is None else self._known
+        fitting = {folder.cwd for folder in self._known if folder.cwd and fits(folder.cwd)}
+        return fitting.pop() if len(fitting) == 1 else ""
+
 
 def project_of(cwd: str, known: Iterable[KnownFolder] = ()) -> str:
     """The project of a session that began in this folder; empty where no folder is known."""

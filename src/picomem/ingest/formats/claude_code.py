@@ -136,6 +136,11 @@ class ClaudeCode(LineFormat):
     def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         yield TranscriptFolder(self.name, moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects")
 
+    def is_place_of(self, path: Path, cwd: str, /) -> bool:
+        """Claude Code calls the folder of a project's transcripts by the folder in which the sessions began."""
+        name = re.sub(r"[^A-Za-z0-9]", "-", cwd)
+        return any(folder.name == name and folder.parent.name == "projects" for folder in path.parents)
+
     def deletes_after_days(self, home: Path, env: Mapping[str, str], /) -> int:
         """Claude Code deletes, when it starts, what was not changed for `cleanupPeriodDays` of its settings."""
         settings = moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "settings.json"
