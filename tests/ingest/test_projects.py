@@ -561,8 +561,8 @@ def test_a_folder_that_is_again_what_it_was_shares_nothing_with_what_it_linked_t
     engine: Engine, tmp_path: Path
 ) -> None:
     transcripts, folder, other = tmp_path / "transcripts", tmp_path / "place", tmp_path / "other"
-    for each in (transcripts, folder, other):
-        each.mkdir()
+    for needed in (transcripts, folder, other):
+        needed.mkdir()
     _session(folder, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
     engine.ingest(transcripts)
     _become_link(folder, other)
