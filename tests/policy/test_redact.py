@@ -8,13 +8,14 @@ import random
 import sysconfig
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
-from tests.cost import cost
+from tests.cost import cost, python_calls
 
 from benchmarks.redaction import ENOUGH, HOSTILE, changes, share_caught
 from benchmarks.secret_patterns import Shape
@@ -43,6 +44,8 @@ from .secrets_corpus import B62, HELD_OUT, TUNED
 pytestmark = pytest.mark.reliability("S4", "S10")
 
 KEY = bytes(range(32))
+_MARK = "[redacted:aws-access-key:1a2b3c4d]"
+_IN_TAGS = "".join(chr(0xE0000 + ord(c)) for c in "AKIAABCDEFGH2345WXYZ")
 SIZE = 40_000
 INSTANCES = amount(40, 400)  # secrets drawn of each shape
 
@@ -209,9 +212,8 @@ def test_letters_of_full_width_hide_neither_a_label_nor_a_secret(redactor: Redac
 
 @pytest.mark.requirement("O7")
 def test_a_secret_that_is_spelled_in_tag_characters_is_gone(redactor: Redactor) -> None:
-    spelled = "".join(chr(0xE0000 + ord(c)) for c in "AKIAABCDEFGH2345WXYZ")
     flag = "🏴" + "".join(chr(0xE0000 + ord(c)) for c in "gbeng") + "\U000e007f"
-    redacted = redactor.redact(f"{flag} nothing here{spelled} to see")
+    redacted = redactor.redact(f"{flag} nothing here{_IN_TAGS} to see")
     assert redacted.text == f"{flag} nothing here{redacted.findings[0].mark} to see"
     assert redactor.redact(redacted.text).findings == ()
 
@@ -299,6 +301,18 @@ def test_surrogates_and_nul_are_kept(redactor: Redactor) -> None:
     redacted = redactor.redact(text)
     assert redacted.text.startswith("\ud800\0é密 password = '[redacted:assignment:")
     assert redacted.text.endswith("]' \udfff\0")
+
+
+@pytest.mark.parametrize("text", [f"{_MARK} ", f"{_MARK}{_IN_TAGS} "], ids=["marks", "marks and secrets in tags"])
+def test_each_mark_costs_the_same_however_many_there_are(redactor: Redactor, text: str) -> None:
+    few, many = (python_calls(partial(redactor.redact, text * count)) for count in (50, 500))
+    assert many < 11 * few
+
+
+def test_a_mark_with_a_secret_in_tag_characters_inside_is_no_mark(redactor: Redactor) -> None:
+    redacted = redactor.redact(f"{_MARK} [redacted:aws-{_IN_TAGS}access-key:1a2b3c4d] {_MARK}")
+    assert redacted.text.startswith(f"{_MARK} [redacted:aws-{redacted.findings[0].mark}access-key:")
+    assert redacted.text.endswith(f"] {_MARK}")
 
 
 def test_equal_secrets_get_equal_marks_and_other_keys_get_others() -> None:

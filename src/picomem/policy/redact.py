@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -128,17 +128,18 @@ class Redactor:
         shown = reading.text
         findings: list[tuple[int, int, str]] = []
         readings: dict[int, str] = {}
-        cuts: list[Span] = []
+        spelled_at: list[int] = []  # in order
         for start, end, spelled in spelled_in_tags(text):
             if hits := self._secrets(spelled, []):
                 findings.append((start, end, hits[0][2]))
                 readings[start] = spelled
-                place = reading.place(start)
-                cuts.append((place, place))
-        for placeholder in re.finditer(_PLACEHOLDER, shown):
-            low, high = placeholder.span()
-            if not any(low < place < high for place, _ in cuts):
-                cuts.append((low, high))
+                spelled_at.append(reading.place(start))
+        cuts = [(place, place) for place in spelled_at]
+        cuts += [
+            (low, high)
+            for low, high in map(re.Match.span, re.finditer(_PLACEHOLDER, shown))
+            if bisect_right(spelled_at, low) == bisect_left(spelled_at, high)
+        ]
         secrets = self._secrets(shown, sorted(cuts))
         if shown is text:
             findings += secrets
