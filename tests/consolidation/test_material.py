@@ -72,6 +72,15 @@ def test_a_part_holds_as_much_as_fits(lengths: list[int], most: int) -> None:
     assert len(costs) == 1 or sum(costs) <= most
 
 
+def test_no_message_is_read_that_stands_behind_the_part() -> None:
+    messages = [message(seq, Role.USER, f"boat {seq} " * 20) for seq in range(1, 200)]
+    read: list[str] = []
+    due_now = due(SESSION, messages, 0, ASKED, asked=True)
+    assert due_now is not None
+    part = part_of(SESSION, messages, due_now, None, 400, lambda text: read.append(text) or text)
+    assert read == [message.content for message in messages[: len(part.lines) + 1]]
+
+
 def test_tools_are_named_and_what_they_answered_is_not_shown() -> None:
     messages = [
         message(1, Role.USER, "Look <private>at my diary</private> for boats"),

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import accumulate
 
 from picomem.consolidation.due import Due
 from picomem.light_dataclass import dataclass
@@ -64,19 +66,28 @@ def part_of(
 ) -> Part:
     """The first part of what is due, of at most `most` tokens of new messages where a cut can be made there.
 
-    `messages` are all behind the earlier summary and behind the pointer. `safe` redacts.
+    `messages` are all behind the earlier summary and behind the pointer. `safe` redacts; no message behind the part is
+    read, except the first that does not fit.
     """
     groups, _ = grouped(messages)
-    shown = {message.seq: _line(message, due.first, most // 4, safe) for message in messages}
-    costs = [_cost(group, shown) for group in groups]
+
+    @cache
+    def show(message: Message) -> PromptLine | None:
+        return _line(message, due.first, most // 4, safe)
+
+    @cache
+    def cost(place: int) -> int:
+        lines = map(show, groups[place].messages)
+        return sum(_LINE + count_tokens(line.text) for line in lines if line is not None)
+
     fresh = [place for place, group in enumerate(groups) if due.first <= group.first <= due.last]
-    end = _end(groups, costs, fresh, most)
+    end = _end(groups, cost, fresh, most)
     last = min(last_of(groups, end), due.last)
     stands = summary.covered_seq if summary else 0
     older = [place for place, group in enumerate(groups) if stands < group.first < due.first]
     covers = min(due.covers, last)
-    if older and sum(costs[place] for place in older) > most:
-        covers = min(covers, last_of(groups, _end(groups, costs, older, most)))
+    if any(spent > most for spent in accumulate(map(cost, older))):
+        covers = min(covers, last_of(groups, _end(groups, cost, older, most)))
     if covers <= stands:
         covers = 0
     taken = [
@@ -90,26 +101,21 @@ def part_of(
         last=last,
         covers=covers,
         messages=tuple(taken),
-        lines=tuple(line for message in taken if (line := shown[message.seq]) is not None),
+        lines=tuple(line for message in taken if (line := show(message)) is not None),
         summary=summary,
     )
 
 
-def _end(groups: Sequence[Group], costs: Sequence[int], places: Sequence[int], most: int) -> int:
+def _end(groups: Sequence[Group], cost: Callable[[int], int], places: Sequence[int], most: int) -> int:
     """The place of the last of these groups that fits, where a cut may be made behind it; at least the first such."""
     spent, end = 0, -1
     for place in places:
-        spent += costs[place]
+        spent += cost(place)
         if spent > most and end >= 0:
             break
         if may_cut_behind(groups, place):
             end = place
     return end if end >= 0 else places[-1]
-
-
-def _cost(group: Group, shown: dict[int, PromptLine | None]) -> int:
-    lines = [shown.get(message.seq) for message in group.messages]
-    return sum(_LINE + count_tokens(line.text) for line in lines if line is not None)
 
 
 def _line(message: Message, first: int, most: int, safe: Safe) -> PromptLine | None:
