@@ -1,12 +1,13 @@
-"""`functools.cache` for a large value without arguments: threads that ask at the same time share one load.
+"""Two kinds of `functools.cache`: for a large value without arguments, and for functions of one text.
 
-Without the lock, each thread of a server that answers its first requests loads its own copy of the tokenizer, 25 MB.
+Without the lock of the first, each thread of a server that answers its first requests loads its own copy of the
+tokenizer, 25 MB. Without the bound of the second, a server keeps the longest texts that it was ever sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from threading import Lock
 from typing import TypeVar
 
@@ -23,3 +24,18 @@ def loaded_once(load: Callable[[], T]) -> Callable[[], T]:
             return cached()
 
     return loaded
+
+
+def cached_if_short(longest: int, maxsize: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Keep the results of the last `maxsize` texts that have at most `longest` characters."""
+
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        cached = lru_cache(maxsize)(function)
+
+        @wraps(function)
+        def call(text: str) -> T:
+            return cached(text) if len(text) <= longest else function(text)
+
+        return call
+
+    return decorate

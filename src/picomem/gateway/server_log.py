@@ -14,10 +14,11 @@ import traceback
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import Any
 
 import structlog
+
+from picomem.loaded_once import cached_if_short
 
 _OWN = ("picomem", "picomem.server")
 _MOST_FRAMES = 20  # of an exception, the innermost
@@ -97,10 +98,7 @@ def _number(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> Mutabl
 
 
 def _redaction(redact: Callable[[str], str]) -> structlog.typing.Processor:
-    redact_short = lru_cache(_REMEMBERED)(redact)
-
-    def safe(text: str) -> str:
-        return redact_short(text) if len(text) <= _SHORT else redact(text)
+    safe = cached_if_short(_SHORT, _REMEMBERED)(redact)
 
     def redacted(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         for name, value in event.items():

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
 from math import fsum, log, sqrt
 
+from picomem.loaded_once import cached_if_short
 from picomem.text.terms import says_little
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
@@ -25,6 +25,7 @@ SAME_SUBJECT = 0.3
 _MOST_HOLDERS = 32  # statements; a term that more of them have says too little for what it costs
 _LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _KEPT = 512  # statements: each new one is compared with several
+_LONGEST_KEPT = 8_000  # characters: the longest memory
 _NARROW = {wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}  # ！ to ～
 _IDLE = _NARROW | str.maketrans({"’": "'", "“": "", "”": "", "„": "", "。": " ", "，": " ", "、": " "})
 _PUNCTUATION = ".,;:!?…。，、；：！？\"'“”‘’„«»‹›「」『』《》()[]{}（）【】*_`~—–"
@@ -33,7 +34,7 @@ _PARTS = re.compile(rf"{_CJK}|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOPS = re.compile(r"(?<=\w)[.,]+$")
 
 
-@lru_cache(maxsize=_KEPT)
+@cached_if_short(_LONGEST_KEPT, _KEPT)
 def statement_words(text: str) -> tuple[str, ...]:
     """The words of a statement, with their signs; a CJK character is a word."""
     parts = _PARTS.findall(unicodedata.normalize("NFC", text).translate(_IDLE))

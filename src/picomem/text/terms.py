@@ -29,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from picomem.blake2b import blake2b
+from picomem.loaded_once import cached_if_short
 
 VERSION = "3"
 
@@ -59,6 +60,7 @@ _CLITIC = r"(?i)['’](?:s|t|d|m|ll|re|ve)$"
 _HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+"
 _CJK_ALONE = f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])"
 _LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies it as well
+_LONGEST_CACHED_WORD = 32
 
 
 @lru_cache(maxsize=64)
@@ -152,7 +154,7 @@ def _fold_accents(text: str) -> str:
     return unicodedata.normalize("NFC", kept)
 
 
-@lru_cache(maxsize=1 << 16)
+@cached_if_short(_LONGEST_CACHED_WORD, 1 << 14)
 def _terms_of_word(word: str) -> tuple[str, ...]:
     if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
@@ -196,7 +198,7 @@ def _split_humps(piece: str) -> list[str]:
     return humps
 
 
-@lru_cache(maxsize=1 << 15)
+@cached_if_short(_LONGEST_CACHED_WORD, 1 << 15)
 def _stem(word: str) -> str:
     return _stemmer().stemWord(word) if word.isalpha() else word
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import PicomemError
-from picomem.loaded_once import loaded_once
+from picomem.loaded_once import cached_if_short, loaded_once
 from picomem.text.storable import plain
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _WORD = r" +[^ ]+(?: +\Z)?| +\Z"
 WORDLLAMA = "wordllama>=0.4.0.post1,<0.5"  # as pyproject.toml says: its data files are read without its code
 VOCABULARY_SIZE = 32_000
 _LONGEST_PIECE = 16  # characters, of the vocabulary
+_LONGEST_CACHED = 2_000  # characters of a text: an episode, or a memory of usual length
+_LONGEST_CACHED_WORD = 32
 
 
 def count_tokens(text: str) -> int:
@@ -31,7 +33,7 @@ def count_tokens(text: str) -> int:
     return len(token_ids(text)) if text else 0
 
 
-@lru_cache(maxsize=1024)  # who stores a text counts its tokens, and then makes its vector from them
+@cached_if_short(_LONGEST_CACHED, 1024)  # storing a text counts its tokens, and then makes its vector from them
 def token_ids(text: str) -> list[int]:
     """The text's tokens, as rows of the vocabulary; the list is not to be changed.
 
@@ -41,10 +43,11 @@ def token_ids(text: str) -> list[int]:
     """
     text = plain(text)
     if "<" in text and ">" in text:
-        return tokenizer().encode(text, add_special_tokens=False).ids
+        return _encode(text)
     ids: list[int] = []
     for word in re.findall(_WORD, f" {text}"):
-        ids.extend(_word_ids(word[1:]))  # the tokenizer puts a space before what it is given
+        encode = _word_ids if len(word) <= _LONGEST_CACHED_WORD else _encode
+        ids.extend(encode(word[1:]))  # the tokenizer puts a space before what it is given
     return ids
 
 
@@ -63,9 +66,13 @@ def cut_to_tokens(text: str, budget: int) -> str:
     return text[:end]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _word_ids(word: str) -> tuple[int, ...]:
-    return tuple(tokenizer().encode(word, add_special_tokens=False).ids)
+    return tuple(_encode(word))
+
+
+def _encode(text: str) -> list[int]:
+    return tokenizer().encode(text, add_special_tokens=False).ids
 
 
 @loaded_once
