@@ -8,10 +8,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.cost import python_calls
+from tests.cost import cost, python_calls
 
 from picomem.engine.engine import Engine
+from picomem.light_dataclass import replace
+from picomem.memory.version_history import VersionHistory
 from picomem.operations.table import operation
+from picomem.records.kinds import Kind
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
 
 FEW, MANY = 20, 500
 QUESTION = "At which step of the harbour survey are we?"
@@ -44,6 +49,31 @@ def test_a_memory_that_was_revised_often_costs_no_more_than_one_that_was_revised
     for name, verb in verbs.items():
         seldom, often = (python_calls(partial(verb, engine)) for engine in (few, many))
         assert often <= 1.1 * seldom, (name, seldom, often)
+
+
+def test_an_undo_costs_as_much_more_as_there_are_more_versions(engines):
+    few, many = (python_calls(engine.undo) for engine in engines)
+    assert many <= 1.1 * MANY / FEW * few
+
+
+def test_a_history_is_read_in_a_time_that_grows_with_its_versions():
+    def read(count: int) -> None:
+        history = VersionHistory(*_kept_and_archived(count), {})
+        last = history.changes[-1]
+        assert (history.built_on(last), history.lacks(last)) == ([], [])
+
+    few, many = (cost(partial(read, count)) for count in (1_000, 10_000))
+    assert many <= 25 * few
+
+
+def _kept_and_archived(count: int) -> tuple[list[Memory], dict[int, str]]:
+    """Versions of which each was archived before the next, and the changes that did so."""
+    version = Memory(
+        id="state", version=0, scope=Scope(), key="state", kind=Kind.FACT, content="", valid_from=0, known_from=0,
+        created_at=0, tokens=1, change_id="",
+    )  # fmt: skip
+    versions = [replace(version, version=number, change_id=f"{number:05}a") for number in range(count)]
+    return versions, {number: f"{number:05}b" for number in range(count)}
 
 
 def test_what_was_believed_before_is_found_as_of_then_and_not_now(open_engine, db):

@@ -22,7 +22,7 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import not_undone
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
-from picomem.memory.version_history import IMPORTED, VersionHistory, same, undone_by
+from picomem.memory.version_history import IMPORTED, VersionHistory, statement_of, undone_by
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
@@ -149,7 +149,8 @@ def _undo(
 
 def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:
     """The versions whose content none of the others has."""
-    return [version for version in some if not any(same(version, other) for other in others)]
+    known = set(map(statement_of, others))
+    return [version for version in some if statement_of(version) not in known]
 
 
 def believe(

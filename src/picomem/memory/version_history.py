@@ -24,7 +24,10 @@ others build on, so what was decided before the export can be undone here as wel
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
+from operator import attrgetter
 from types import MappingProxyType
 
 from picomem.clock import Micros
@@ -32,7 +35,7 @@ from picomem.records.memory import Memory
 
 IMPORTED = "import"  # the decision of the change by which a memory arrived with all its versions
 
-_SAME = (
+_STATEMENT = attrgetter(
     "scope", "key", "kind", "content", "context", "importance", "pinned", "tags", "related", "origin", "source",
     "valid_from", "valid_to", "expires_at", "path",
 )  # fmt: skip
@@ -55,7 +58,7 @@ class VersionHistory:
         self._undoes = undoes
         self.changes = self._in_order()
         self._place = {change: place for place, change in enumerate(self.changes)}
-        self._in_force = self._forces()
+        self._in_force = self._forces(len(self.changes))
 
     def __contains__(self, change: str) -> bool:
         """Return whether the change opened, closed or brought a version."""
@@ -82,7 +85,7 @@ class VersionHistory:
     def in_force(self, change: str) -> bool:
         """Return whether what the change did is in force: it was not undone, or that was undone again."""
         base, reapplies = applied(change, self._undoes)
-        return (base in self._in_force[-1]) == reapplies
+        return (base in self._in_force) == reapplies
 
     def undone_by(self, change: str) -> str:
         """The latest change that took back what a change did; empty where none did."""
@@ -92,13 +95,12 @@ class VersionHistory:
 
     def built_on(self, change: str) -> list[str]:
         """The changes that are in force now and were not right after a change, newest first."""
-        then = set(self._in_force[self._place[change]])
-        return [other for other in reversed(self._in_force[-1]) if other not in then and other not in self._arrivals]
+        then = self._forces(self._place[change] + 1)
+        return [other for other in reversed(self._in_force) if other not in then and other not in self._arrivals]
 
     def lacks(self, change: str) -> list[str]:
         """The changes that were in force right after a change and are not now, oldest first."""
-        now = set(self._in_force[-1])
-        return [other for other in self._in_force[self._place[change]] if other not in now]
+        return [other for other in self._forces(self._place[change] + 1) if other not in self._in_force]
 
     def _believed(self, place: int) -> list[Memory]:
         return [
@@ -109,34 +111,36 @@ class VersionHistory:
         ]
 
     def _in_order(self) -> list[str]:
-        opening = list(dict.fromkeys(version.change_id for version in self._versions))
-        opened_by = {version.version: opening.index(version.change_id) for version in self._versions}
+        place = {change: at for at, change in enumerate(dict.fromkeys(version.change_id for version in self._versions))}
+        opened_by = {version.version: place[version.change_id] for version in self._versions}
+        openers = sorted(place)  # ids rise with time
+        latest = [0, *accumulate(map(place.__getitem__, openers), max)]  # place of the first so many of them
         behind: dict[str, int] = {}
         for version, change in self._closers.items():
-            if change not in opening:
-                earlier = [place for place, opener in enumerate(opening) if opener < change]  # ids rise with time
-                behind[change] = max([behind.get(change, 0), opened_by[version], *earlier])
+            if change not in place:
+                behind[change] = max(behind.get(change, 0), opened_by[version], latest[bisect_left(openers, change)])
         for arrival, last in self._arrivals.items():
             places = [opened_by[version.version] for version in self._versions if version.version <= last]
             behind[arrival] = max(places, default=0)
-        placed = [(place, 0, change) for place, change in enumerate(opening)]
-        placed += [(place, 1, change) for change, place in behind.items()]
+        placed = [(at, 0, change) for change, at in place.items()]
+        placed += [(at, 1, change) for change, at in behind.items()]
         return [change for _, _, change in sorted(placed)]
 
-    def _forces(self) -> list[list[str]]:
-        forces: list[list[str]] = []
-        arrived: dict[str, list[str]] = {}
-        now: list[str] = []
-        for change in self.changes:
+    def _forces(self, count: int) -> dict[str, None]:
+        """The changes that were in force after the first `count` changes, in order."""
+        arrived: dict[str, dict[str, None]] = {}
+        now: dict[str, None] = {}
+        for change in self.changes[:count]:
             base, applies = applied(change, self._undoes)
             if base in arrived:  # what a memory brought goes, and comes back, as a whole
-                now = arrived[base] if applies else []
+                now = dict(arrived[base]) if applies else {}
+            elif applies:
+                now[base] = None
             else:
-                now = [*now, base] if applies else [other for other in now if other != base]
+                now.pop(base, None)
             if change in self._arrivals:
-                arrived[change] = now
-            forces.append(now)
-        return forces
+                arrived[change] = dict(now)
+        return now
 
 
 def applied(change: str, undoes: Mapping[str, str]) -> tuple[str, bool]:
@@ -162,9 +166,9 @@ def versions_at(versions: Sequence[Memory], known_before: Micros | None, true_be
     ]
 
 
-def same(one: Memory, other: Memory) -> bool:
-    """Return whether two versions say the same about the same time."""
-    return all(getattr(one, name) == getattr(other, name) for name in _SAME)
+def statement_of(version: Memory) -> tuple[object, ...]:
+    """What a version says, about which time and by which name; of all versions that say the same it is equal."""
+    return _STATEMENT(version)
 
 
 def undone_by(undoes: Mapping[str, str]) -> dict[str, str]:

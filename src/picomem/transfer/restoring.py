@@ -15,7 +15,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
 from picomem.memory.graph_mapping import is_graph_path
 from picomem.memory.remember import Writer, free_key
-from picomem.memory.version_history import IMPORTED, same
+from picomem.memory.version_history import IMPORTED, statement_of
 from picomem.policy.gate import judge, judge_names
 from picomem.policy.redact import check_ids
 from picomem.records.kinds import Decision
@@ -238,7 +238,7 @@ def _continues(here: ExportedMemory, exported: ExportedMemory) -> bool:
     versions = {version.version: version for version in here.versions}
     return all(
         version.version in versions
-        and same(replace(version, key=""), replace(versions[version.version], key=""))
+        and statement_of(replace(version, key="")) == statement_of(replace(versions[version.version], key=""))
         and (version.change_id, version.known_from)
         == (versions[version.version].change_id, versions[version.version].known_from)
         and exported.closers.get(version.version) in (None, here.closers.get(version.version))
