@@ -76,6 +76,21 @@ def _kept_and_archived(count: int) -> tuple[list[Memory], dict[int, str]]:
     return versions, {number: f"{number:05}b" for number in range(count)}
 
 
+def test_what_changed_a_memory_that_was_revised_often_costs_no_more_to_list(open_engine, tmp_path):
+    costs: dict[str, list[int]] = {"why": [], "audit": []}
+    for count in (FEW, MANY):
+        engine = open_engine(tmp_path / f"{count}.db")
+        engine.remember("The harbour survey is at its first step", key="state")
+        for step in range(count):
+            engine.revise("state", f"The harbour survey is at step {step}")
+        for name, values in {"why": {"id": "state"}, "audit": {}}.items():
+            listing = operation(name)
+            asked = listing.request(**values, limit=FEW)
+            costs[name].append(python_calls(partial(listing.call, engine, asked)))
+    for name, (seldom, often) in costs.items():
+        assert often <= 1.1 * seldom, (name, seldom, often)
+
+
 def test_what_was_believed_before_is_found_as_of_then_and_not_now(open_engine, db):
     engine = open_engine(db)
     engine.remember("The harbour survey is led by Ingrid", key="survey")

@@ -294,15 +294,23 @@ def unknown_project(engine: Engine, project: str) -> list[str]:
     return [f"There is no project “{project[:80]}”; {did_you_mean(project, known, others)}"]
 
 
-def reason_origin(engine: Engine, change: Change) -> Origin | None:
-    """The origin of the reason that a caller gave for a change, which is that of what it changed; None where picomem
-    found the reason itself."""
-    if change.verb not in ("revise", "forget"):
-        return None
+def reason_origins(engine: Engine, changes: Iterable[Change]) -> dict[str, Origin]:
+    """The origins of the reasons that callers gave for changes, by the ids of these changes: those of what they
+    changed. A reason that picomem found itself has none."""
+    reasoned = [change for change in changes if change.verb in ("revise", "forget")]
+    numbers: dict[str, set[int]] = {}
+    for change in reasoned:
+        numbers.setdefault(change.memory_id, set()).add(change.after or change.before or 0)
     with engine._context.connector.read() as tx:
-        versions = memories.unchecked_versions(tx, engine.scope, change.memory_id)
-    changed = change.after or change.before
-    return next((version.origin for version in versions if version.version == changed), Origin.OTHER)
+        origins = {
+            (version.id, version.version): version.origin
+            for memory_id, named in numbers.items()
+            for version in memories.unchecked_versions_of_numbers(tx, engine.scope, memory_id, named)
+        }
+    return {
+        change.id: origins.get((change.memory_id, change.after or change.before or 0), Origin.OTHER)
+        for change in reasoned
+    }
 
 
 def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str, str]:

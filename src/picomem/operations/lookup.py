@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
 from picomem.operations.operation import LARGEST, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
@@ -264,14 +264,12 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
             explanation = (
                 f"a timeline entry, made when a conversation was consolidated; `picomem show {explained.id}` opens it"
             )
+    key = explained.memory.key if explained.memory else ""
     return WhyResult(
         id=explained.id,
         what=explained.what,
         memory=memory_view(explained.memory, engine.now()) if explained.memory else None,
-        changes=[
-            change_view(engine, change, explained.memory.key if explained.memory else "")
-            for change in explained.changes
-        ],
+        changes=change_views(engine, [(change, key) for change in explained.changes]),
         sources=[
             SourceView(
                 source.version,

@@ -10,7 +10,7 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.fenced_results import fenced_reason
-from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
+from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import maintenance as maintenance_presentations
@@ -312,7 +312,7 @@ def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     recorded = engine.changes(request.limit + 1, before=id_of(request.cursor, "audit"), damaged=damaged)
     page = recorded[: request.limit]
     cursor = cursor_of_id("audit", page[-1][0].id) if len(recorded) > len(page) else ""
-    changes = [change_view(engine, change, key) for change, key in page]
+    changes = change_views(engine, page)
     return AuditResult(changes, cursor, engine.status().decisions, damage_warnings(damaged))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
-from picomem.engine.upkeep import reason_origin
+from picomem.engine.upkeep import reason_origins
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import iso_or_none
-from picomem.records.kinds import Source
+from picomem.records.kinds import Origin, Source
 from picomem.records.memory import Change, Memory
 
 if TYPE_CHECKING:
@@ -113,7 +113,16 @@ class ChangeView:
 
 def change_view(engine: Engine, change: Change, key: str = "") -> ChangeView:
     """A change, with the key of the memory that it is about."""
-    origin = reason_origin(engine, change)
+    return change_views(engine, [(change, key)])[0]
+
+
+def change_views(engine: Engine, changes: Sequence[tuple[Change, str]]) -> list[ChangeView]:
+    """Changes, each with the key of the memory that it is about."""
+    origins = reason_origins(engine, (change for change, _ in changes))
+    return [_change_view(change, key, origins.get(change.id)) for change, key in changes]
+
+
+def _change_view(change: Change, key: str, origin: Origin | None) -> ChangeView:
     return ChangeView(
         id=change.id,
         run=change.run,

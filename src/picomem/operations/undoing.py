@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import remembering as remembering_presentations
@@ -59,14 +59,11 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 
     done = engine.undo(request.change, reason=request.reason)
     now = engine.now()
+    undone = change_views(engine, [(step.undone, step.key) for step in done])
+    undoing = change_views(engine, [(step.change, step.key) for step in done])
     views = [
-        UndoneView(
-            change_view(engine, step.undone, step.key),
-            change_view(engine, step.change, step.key),
-            step.key,
-            memory_view(step.memory, now) if step.memory else None,
-        )
-        for step in done
+        UndoneView(before, after, step.key, memory_view(step.memory, now) if step.memory else None)
+        for step, before, after in zip(done, undone, undoing, strict=True)
     ]
     expired = [step.key for step in done if step.memory and step.memory.expired(now)]
     warnings = [
@@ -130,7 +127,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         wanted=_wanted(engine, request),
     )
     page = recorded[: request.limit]
-    listed = [ListedChange(change_view(engine, change, key), undone.get(change.id, "")) for change, key in page]
+    listed = [ListedChange(view, undone.get(view.id, "")) for view in change_views(engine, page)]
     cursor = cursor_of_id("changes", page[-1][0].id) if len(recorded) > len(page) else ""
     filters = given_filters(request, ("run", "verb", "actor", "since", "until"))
     if filters and (listed or not engine.changes(1, about=request.name, damaged=damaged)):

@@ -326,8 +326,14 @@ def versions_after(tx: Transaction, scope: Scope, memory_id: str, after: int) ->
 
 def versions_of_numbers(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]) -> list[Memory]:
     """The versions of a memory that have these numbers, in order."""
-    asked = json.dumps(sorted(numbers))
-    return _read(sql(tx).all("numbered_versions", user=scope.user, id=memory_id, numbers=asked)) if numbers else []
+    return _read(_numbered(tx, scope, memory_id, numbers))
+
+
+def unchecked_versions_of_numbers(
+    tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]
+) -> list[Memory]:
+    """The same, the damaged ones as far as they can be read."""
+    return [unchecked(row) for row in _numbered(tx, scope, memory_id, numbers)]
 
 
 def lasting_of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
@@ -853,6 +859,11 @@ def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
     return sql(tx).all("memory_versions", user=scope.user, id=memory_id)
+
+
+def _numbered(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]) -> list[Row]:
+    asked = json.dumps(sorted(numbers))
+    return sql(tx).all("numbered_versions", user=scope.user, id=memory_id, numbers=asked) if numbers else []
 
 
 def _by_docs(tx: Transaction, scope: Scope, docs: list[int]) -> list[Row]:
