@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.cost import python_calls
 
 from picomem.clock import SECOND, iso
 from picomem.engine.engine import Engine
+from picomem.recall.lexical_search import Corpus
 
 TURNS = 400
 WRITES = 4
@@ -58,3 +60,42 @@ def test_what_the_user_said_lately_lets_an_agent_change_a_memory_for_twice_the_c
     ]
     users = python_calls(lambda: talked.remember("The ferry lies beside the eastern pier.", key="ferry"))
     assert cost <= 2 * users
+
+
+@pytest.fixture
+def common(engine: Engine) -> Engine:
+    """A user whose memories share most of their words."""
+    for number in range(250):
+        engine.remember(
+            f"The harbour keeps lantern {number} in shed {number % 2} for the ferry", key=f"lantern_{number}"
+        )
+    return engine
+
+
+def test_a_word_that_most_memories_hold_is_not_looked_up_for_those_that_are_alike(common, monkeypatch):
+    read: list[int] = []
+
+    def scores(corpus: Corpus, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        found = look_up(corpus, weights)
+        read.extend(map(len, found))
+        return found
+
+    look_up = Corpus.scores
+    monkeypatch.setattr(Corpus, "scores", scores)
+    common.remember("The harbour keeps lantern 7 in shed 3 for the ferry")
+    assert read
+    assert max(read) <= 200
+
+
+@pytest.mark.parametrize("shed", [0, 1])
+def test_the_same_words_are_found_among_many_memories_that_share_most_of_them(common, shed):
+    kept = [memory for memory in common.memories() if f"in shed {shed}" in memory.content]
+    for memory in (kept[0], kept[-1]):
+        again = common.remember(memory.content, key=f"again_{shed}")
+        assert (again.decision, again.merged_with) == ("merge", memory.id)
+
+
+def test_the_same_words_are_found_where_none_of_them_is_rare(common):
+    kept = common.remember("The ferry keeps the harbour for its shed", key="ferry")
+    again = common.remember("the ferry keeps the harbour for its shed.", key="again")
+    assert (again.decision, again.merged_with) == ("merge", kept.memory.id)

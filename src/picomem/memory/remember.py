@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from math import fsum
 from typing import NamedTuple
 
 from picomem.clock import Micros
@@ -30,7 +31,7 @@ from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
 from picomem.policy.user_statements import Grounds
-from picomem.recall.lexical_search import Corpus, match_words
+from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.memory_hits import without_captured
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
@@ -43,12 +44,13 @@ from picomem.store.connector import Transaction
 from picomem.text.likeness import SAME_SUBJECT, say_the_same, statement_words, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.temporal.parsing import TimeReading
-from picomem.text.terms import query_terms, worded_terms
+from picomem.text.terms import query_terms, terms, worded_terms
 from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
 _MOST_ALIKE = 2
+_COMMON = 200  # a word of more memories does not tell which of them are alike
 _LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _READ_AT_ONCE = 12  # a few of the best may be archived or over
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
@@ -369,8 +371,8 @@ def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownM
         return KnownMemories([], [])
     question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
     corpus = Corpus(tx, offer.scope, "memory", total)
-    matches = match_words(corpus, question, exact=True)
-    best = best_by_words(matches.totals, 64)
+    matches = match_words(corpus, question, exact=True, most=_COMMON)
+    best = best_by_words(_with_common_words(corpus, matches), 64)
     known: list[Memory] = []
     for start in range(0, len(best), _READ_AT_ONCE):
         docs = best[start : start + _READ_AT_ONCE]
@@ -382,6 +384,18 @@ def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownM
             break
     known = known[:_MOST_KNOWN]
     return KnownMemories(known, _alike(corpus, question, offer, known))
+
+
+def _with_common_words(corpus: Corpus, matches: WordMatches) -> dict[int, float]:
+    """The weights of the documents that hold most of the rare words of an offer, with those of the common words that
+    they hold. So what says the same word for word comes first, and no list of a common word's documents is read."""
+    if not matches.skipped:
+        return matches.totals
+    texts = corpus.texts(best_by_words(matches.totals, _COMMON))
+    return {
+        doc: matches.totals[doc] + fsum(matches.idf[term] for term in matches.skipped.intersection(terms(text)))
+        for doc, text in texts.items()
+    }
 
 
 def _alike(corpus: Corpus, question: Question, offer: Offer, known: Sequence[Memory]) -> list[Memory]:

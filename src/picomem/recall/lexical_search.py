@@ -62,7 +62,7 @@ class WordMatches:
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
     found or not; `worth` how much of the question each term is, whatever the size of the store;
     `spelled` the near spellings that stood in for a term. `nearly` holds, by term and document, the terms of the
-    synonym or near word that gave the weight, where one did.
+    synonym or near word that gave the weight, where one did. `skipped` are the terms that too many documents hold.
     """
 
     def __init__(self) -> None:
@@ -72,6 +72,7 @@ class WordMatches:
         self.spelled: dict[str, tuple[str, ...]] = {}
         self.nearly: dict[str, dict[int, tuple[str, ...]]] = {}
         self.substring = False
+        self.skipped: set[str] = set()
 
     @cached_property
     def totals(self) -> dict[int, float]:
@@ -182,8 +183,9 @@ class Corpus:
         return says * relative_rarity(self.documents, count)
 
 
-def match_words(where: Corpus, question: Question, *, exact: bool = False) -> WordMatches:
-    """Look up the question's terms; `exact`: as they stand, and nothing else."""
+def match_words(where: Corpus, question: Question, *, exact: bool = False, most: int = _MOST_DOCUMENTS) -> WordMatches:
+    """Look up the question's terms; `exact`: as they stand, and nothing else. A term of more than `most` documents is
+    skipped if the question has a rarer one."""
     matches = WordMatches()
     if not where.documents:
         return matches
@@ -193,11 +195,12 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
     matches.idf = weigh_compounds(weights, question.words, heard)
     worth = {term: where.worth(term, question.words[term], count) for term, count in counts.items()}
     matches.worth = weigh_compounds(worth, question.words, heard)
-    rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
+    rare = {term for term, count in counts.items() if 0 < count <= most}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
     slips = _slips(where, misspelt, question) if where.weights.spelling else {}
-    wanted = [term for term, count in counts.items() if count and (term in rare or not rare)]
+    wanted = [term for term in counts if term in (rare or heard)]
+    matches.skipped = heard.difference(wanted)
     whole = [(term, matches.idf[term]) for term in wanted if term not in question.single]
     spelled = [spelling for spellings in slips.values() for spelling in spellings]
     scores = where.scores([*whole, *spelled])
