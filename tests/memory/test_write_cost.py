@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.cost import python_calls
 
 from picomem.clock import SECOND, iso
 from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput
 from picomem.recall.lexical_search import Corpus
 
 TURNS = 400
@@ -99,3 +101,12 @@ def test_the_same_words_are_found_where_none_of_them_is_rare(common):
     kept = common.remember("The ferry keeps the harbour for its shed", key="ferry")
     again = common.remember("the ferry keeps the harbour for its shed.", key="again")
     assert (again.decision, again.merged_with) == ("merge", kept.memory.id)
+
+
+def test_too_many_tags_are_refused_before_any_of_them_is_read(engine):
+    def refuse(count: int) -> None:
+        with pytest.raises(InvalidInput, match="at most 32 of them"):
+            engine.remember("The ferry is blue", tags=[f"password=harbour{number}" for number in range(count)])
+
+    few, many = (python_calls(partial(refuse, count)) for count in (33, 3_300))
+    assert many <= few + 4 * 3_300

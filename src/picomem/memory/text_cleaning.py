@@ -30,12 +30,14 @@ class Cleaner:
     def names(self, given: str | Sequence[str], what: str) -> tuple[str, ...]:
         """Tags or related entries: short, each once, without secrets. Raises InvalidInput."""
         words = [given] if isinstance(given, str) else given  # a string is a sequence too, of letters
-        cleaned = tuple(dict.fromkeys(safe for word in words if (safe := self.text(word))))
-        if any(len(word) > _LONGEST_NAME for word in cleaned) or len(cleaned) > _MOST_NAMES:
-            raise InvalidInput(
-                f"A {what} has at most {_LONGEST_NAME} characters, and there are at most {_MOST_NAMES} of them."
-            )
-        return cleaned
+        words = dict.fromkeys(filter(None, (plain(word).strip() for word in words)))
+        if len(words) <= _MOST_NAMES:
+            cleaned = tuple(dict.fromkeys(map(self.shown_text, words)))
+            if all(len(word) <= _LONGEST_NAME for word in cleaned):
+                return cleaned
+        raise InvalidInput(
+            f"A {what} has at most {_LONGEST_NAME} characters, and there are at most {_MOST_NAMES} of them."
+        )
 
     def owner(self, scope: Scope) -> Scope:
         """A scope that may be stored. Raises InvalidInput for a secret in it."""
