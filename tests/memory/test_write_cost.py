@@ -78,9 +78,9 @@ def test_a_word_that_most_memories_hold_is_not_looked_up_for_those_that_are_alik
     read: list[int] = []
 
     def scores(corpus: Corpus, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        found = look_up(corpus, weights)
-        read.extend(map(len, found))
-        return found
+        scores_of_terms = look_up(corpus, weights)
+        read.extend(map(len, scores_of_terms))
+        return scores_of_terms
 
     look_up = Corpus.scores
     monkeypatch.setattr(Corpus, "scores", scores)

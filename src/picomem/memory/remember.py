@@ -18,7 +18,7 @@ time and leaves the present alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import fsum
 from typing import NamedTuple
@@ -383,22 +383,25 @@ def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownM
         if len(known) >= _MOST_KNOWN:
             break
     known = known[:_MOST_KNOWN]
-    return KnownMemories(known, _alike(corpus, question, offer, known))
+    return KnownMemories(known, _alike(corpus, question, matches.counts, offer, known))
 
 
 def _with_common_words(corpus: Corpus, matches: WordMatches) -> dict[int, float]:
     """The weights of the documents that hold most of the rare words of an offer, with those of the common words that
     they hold. So what says the same word for word comes first, and no list of a common word's documents is read."""
-    if not matches.skipped:
+    skipped = matches.skipped
+    if not skipped:
         return matches.totals
     texts = corpus.texts(best_by_words(matches.totals, _COMMON))
     return {
-        doc: matches.totals[doc] + fsum(matches.idf[term] for term in matches.skipped.intersection(terms(text)))
+        doc: matches.totals[doc] + fsum(matches.idf[term] for term in skipped.intersection(terms(text)))
         for doc, text in texts.items()
     }
 
 
-def _alike(corpus: Corpus, question: Question, offer: Offer, known: Sequence[Memory]) -> list[Memory]:
+def _alike(
+    corpus: Corpus, question: Question, counts: Mapping[str, int], offer: Offer, known: Sequence[Memory]
+) -> list[Memory]:
     """The memories that seem to speak of an offer's subject, the likeliest first, at most `_MOST_ALIKE`. Untrusted text
     is not compared with trusted text: its words prove nothing about it."""
     comparable = {
@@ -406,7 +409,7 @@ def _alike(corpus: Corpus, question: Question, offer: Offer, known: Sequence[Mem
         for memory in known
         if concerns(offer, memory) and memory.origin.trusted == offer.origin.trusted
     }
-    rarity = corpus.rarities({*question.words, *chain(*comparable.values())}, question)
+    rarity = corpus.rarities({*chain(*comparable.values())}, question, counts)
     likeness = {
         memory.id: subject_likeness(question.words, comparable[memory.id], rarity.__getitem__)
         for memory in known

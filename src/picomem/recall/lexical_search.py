@@ -18,6 +18,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from heapq import nlargest
 from math import log
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from picomem.light_dataclass import dataclass, replace
@@ -62,7 +63,8 @@ class WordMatches:
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
     found or not; `worth` how much of the question each term is, whatever the size of the store;
     `spelled` the near spellings that stood in for a term. `nearly` holds, by term and document, the terms of the
-    synonym or near word that gave the weight, where one did. `skipped` are the terms that too many documents hold.
+    synonym or near word that gave the weight, where one did. `counts` says how many documents hold each term
+    of the question.
     """
 
     def __init__(self) -> None:
@@ -72,7 +74,12 @@ class WordMatches:
         self.spelled: dict[str, tuple[str, ...]] = {}
         self.nearly: dict[str, dict[int, tuple[str, ...]]] = {}
         self.substring = False
-        self.skipped: set[str] = set()
+        self.counts: dict[str, int] = {}
+
+    @property
+    def skipped(self) -> set[str]:
+        """The terms that too many documents hold to be looked up."""
+        return {term for term, count in self.counts.items() if count and term not in self.weights}
 
     @cached_property
     def totals(self) -> dict[int, float]:
@@ -164,9 +171,13 @@ class Corpus:
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
 
-    def rarities(self, terms: Collection[str], question: Question) -> dict[str, float]:
-        """Return how rare each term is; a pair of Chinese characters with a function word says little."""
-        counts = self.counts(terms, question) if terms else {}
+    def rarities(
+        self, terms: Collection[str], question: Question, counts: Mapping[str, int] = MappingProxyType({})
+    ) -> dict[str, float]:
+        """Return how rare each term is; a pair of Chinese characters with a function word says little. `counts` are
+        known."""
+        uncounted = [term for term in terms if term not in counts]
+        counts = {**counts, **(self.counts(uncounted, question) if uncounted else {})}
         return {
             term: relative_rarity(self.documents, max(count, 1)) * (_LITTLE if says_little(term) else 1.0)
             for term, count in counts.items()
@@ -189,7 +200,7 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False, most:
     matches = WordMatches()
     if not where.documents:
         return matches
-    counts = where.counts(question.terms, question)
+    counts = matches.counts = where.counts(question.terms, question)
     weights = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
     heard = {term for term, count in counts.items() if count}
     matches.idf = weigh_compounds(weights, question.words, heard)
@@ -200,7 +211,6 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False, most:
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
     slips = _slips(where, misspelt, question) if where.weights.spelling else {}
     wanted = [term for term in counts if term in (rare or heard)]
-    matches.skipped = heard.difference(wanted)
     whole = [(term, matches.idf[term]) for term in wanted if term not in question.single]
     spelled = [spelling for spellings in slips.values() for spelling in spellings]
     scores = where.scores([*whole, *spelled])
