@@ -99,7 +99,7 @@ def test_a_token_that_may_not_read_learns_from_remember_only_whether_it_was_know
     blind = token(db, "--user", "ann", "--scope", "memory:write:user")
     offers = {
         "add": {"content": "The ferry leaves at noon"},
-        "merge": {"content": "Jam is in the cellar behind the ladder"},
+        "merge": {"content": "the jam is in the cellar behind the ladder."},
         "supersede": {"content": "The harbour closes at ten", "key": "harbour"},
     }
     with serving(db, "--no-watch") as served:

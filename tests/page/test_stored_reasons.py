@@ -64,7 +64,7 @@ def _change_much(engine: Engine, clock) -> None:
     engine.remember("Deploys go out on Tuesdays and on Thursdays after the stand-up")
     engine.remember("The release train leaves on Friday", key="deploy_day", kind="decision", tags=["release"])
     engine.remember("The race boat is green and lies in the northern dock")
-    engine.remember("the race boat is green, and lies in the Northern dock!", tags=["boats"])
+    engine.remember("the race boat is green, and lies in the northern dock.", tags=["boats"])
     engine.remember("Anna keeps the keys of the boat house")
     engine.remember("The queue is Redis", key="queue_old")
     engine.remember("We use Postgres for the queue", key="queue_new")

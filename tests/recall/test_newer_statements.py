@@ -82,7 +82,7 @@ def test_a_session_that_its_user_withheld_replaces_nothing(engine: Engine, tmp_p
 
 
 def test_what_states_something_goes_before_an_order_with_the_same_words(engine: Engine, tmp_path: Path) -> None:
-    _say(engine, tmp_path, "We always deploy the harbour API by hand because the pipeline has no access to it.", 1)
+    _say(engine, tmp_path, "We always deploy the harbour by hand", 1)
     for day, order in enumerate(["look at the harbour deploy", "run the harbour deploy again", "show me the log"], 2):
         _say(engine, tmp_path, order, day)
     assert _answer(engine, "how is the harbour deploy done?")[0][0].startswith("we always deploy")

@@ -179,8 +179,7 @@ class Corpus:
         uncounted = [term for term in terms if term not in counts]
         counts = {**counts, **(self.counts(uncounted, question) if uncounted else {})}
         return {
-            term: relative_rarity(self.documents, max(count, 1)) * (_LITTLE if says_little(term) else 1.0)
-            for term, count in counts.items()
+            term: self.rarity(max(count, 1)) * (_LITTLE if says_little(term) else 1.0) for term, count in counts.items()
         }
 
     def says(self, word: str) -> float:

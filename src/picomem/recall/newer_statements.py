@@ -34,7 +34,7 @@ _MOST_OLDER = 3  # statements of which a newer one is looked for
 _MOST_TERMS = 8  # of a statement, the rarest
 _MOST_HOLDERS = 500  # a word of more memories, or episodes, says too little for what it costs
 _MOST_READ = 16  # memories, and episodes, those that have most of a statement's words
-_UNKNOWN = 0.7  # rarity of a word that only the newer statement has: to count it takes longer than all else
+_USUAL = 3  # episodes that are taken to hold a word of the newer statement alone: to count them takes too long
 _REASON = "newer than a hit on the same subject"
 
 
@@ -47,7 +47,10 @@ class _Later(NamedTuple):
 
 
 def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit]:
-    """The hits with newer statements before the older ones of the same subject, and a mark on these."""
+    """The hits with newer statements before the older ones of the same subject, and a mark on these. Where no session
+    has been read, the links between memories say all."""
+    if not state.episodes:
+        return list(ranked)
     best = sorted((hit for hit in ranked if hit.id in state.stated and not hit.remark), key=lambda hit: -hit.score)
     by_id = {hit.id: hit for hit in ranked}
     try:
@@ -69,11 +72,12 @@ def _newer_than(older: Hit, state: RecallState, ranked: Mapping[str, Hit]) -> Hi
     said = Corpus(state.tx, state.scope, "episode", state.episodes or 0)
     rarity = said.rarities(words, state.question)
     made_later = list(_later(older, state, rarity))
+    unknown = said.rarity(_USUAL)
     fitting = {hit.id for hit in ranked.values() if hit.score >= _FITS * older.score}
     fitting |= {memory_id for memory_id, episode_id in state.taken_from.items() if episode_id in fitting}
     weighed: list[tuple[float, _Later]] = []
     for later in made_later:
-        likeness = subject_likeness(words, terms(later.text), lambda term: rarity.get(term, _UNKNOWN))
+        likeness = subject_likeness(words, terms(later.text), lambda term: rarity.get(term, unknown))
         fits = later.record.id in fitting
         if likeness >= (SAME_SUBJECT / 2 if fits else SAME_SUBJECT) and (fits or later.estimate >= _STATES):
             weighed.append((likeness * (SAME_SUBJECT + later.estimate), later))

@@ -31,14 +31,13 @@ _IDLE = _NARROW | str.maketrans({"’": "'", "“": "", "”": "", "„": "", "�
 _PUNCTUATION = ".,;:!?…。，、；：！？\"'“”‘’„«»‹›「」『』《》()[]{}（）【】*_`~—–"
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _PARTS = re.compile(rf"{_CJK}|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_STOPS = re.compile(r"(?<=\w)[.,]+$")
+_STOPS = re.compile(r"(?<=\w)[.,]+(?!\S)")
 
 
 @cached_if_short(_LONGEST_KEPT, _KEPT)
 def statement_words(text: str) -> tuple[str, ...]:
     """The words of a statement, with their signs; a CJK character is a word."""
-    parts = _PARTS.findall(unicodedata.normalize("NFC", text).translate(_IDLE))
-    first, *rest = [_STOPS.sub("", part) for part in parts] or [""]
+    first, *rest = _PARTS.findall(_STOPS.sub("", unicodedata.normalize("NFC", text).translate(_IDLE))) or [""]
     if first == "I" or first[1:].islower():
         first = first.lower()
     return (first, *rest) if first else ()
