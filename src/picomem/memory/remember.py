@@ -41,7 +41,7 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories, row_counts
 from picomem.store.connector import Transaction
-from picomem.text.likeness import SAME_SUBJECT, say_the_same, statement_words, subject_likeness
+from picomem.text.likeness import SAME_SUBJECT, plain_words, say_the_same, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.temporal.parsing import TimeReading
 from picomem.text.terms import query_terms, terms, worded_terms
@@ -144,9 +144,9 @@ class Writer:
         nothing is written. None where it is no such offer."""
         if offer.origin is not Origin.AGENT or offer.key_given or not self.returned_memories:
             return None
-        words = set(statement_words(offer.content))
+        words = set(plain_words(offer.content))
         for memory in known:
-            is_its_words = memory.id in self.returned_memories and words <= set(statement_words(memory.content))
+            is_its_words = memory.id in self.returned_memories and words <= set(plain_words(memory.content))
             if is_its_words and retells(offer.content, memory.content):
                 reason = f"“{memory.key}”, which was recalled, says this already"
                 return Outcome(Decision.MERGE, reason, memory)

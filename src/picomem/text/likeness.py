@@ -54,10 +54,14 @@ def holds_words(text: str, statement: str) -> bool:
     return bool(part) and part in whole
 
 
-def _joined(text: str) -> str:
-    """The words of a text in a row, whatever their case, width and punctuation."""
+def plain_words(text: str) -> list[str]:
+    """The words of a text, whatever their case, width and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return "".join(f"\0{word}\0" for part in _PARTS.findall(folded) if (word := part.strip(_PUNCTUATION)))
+    return [word for part in _PARTS.findall(folded) if (word := part.strip(_PUNCTUATION)) not in ("", "-")]
+
+
+def _joined(text: str) -> str:
+    return "".join(f"\0{word}\0" for word in plain_words(text))
 
 
 def subject_likeness(one: Collection[str], other: Collection[str], rarity: Callable[[str], float]) -> float:

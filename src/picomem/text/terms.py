@@ -78,13 +78,15 @@ def terms(text: str) -> list[str]:
     """The terms of a text, in order, repeated as often as they occur."""
     out: list[str] = []
     for word in _words(text):
-        out.extend(_terms_of_word(word))
+        out.extend((_kept_terms if len(word) <= _LONGEST_CACHED_WORD else _terms_of_word)(word))
     return out
 
 
 def terms_of_word(word: str) -> Sequence[str]:
     """The same of one word of `words_in`. An ASCII word holds no other word, so it is not searched for words again."""
-    return _terms_of_word(word) if word.isascii() else terms(word)
+    if not word.isascii():
+        return terms(word)
+    return (_kept_terms if len(word) <= _LONGEST_CACHED_WORD else _terms_of_word)(word)
 
 
 def query_terms(text: str, limit: int = 64) -> list[str]:
@@ -100,7 +102,7 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
     text = text[:8000]
     word_by_term: dict[str, str] = {}
     for word in _words(text):
-        for term in _terms_of_word(word):
+        for term in (_kept_terms if len(word) <= _LONGEST_CACHED_WORD else _terms_of_word)(word):
             if term not in word_by_term:
                 word_by_term[term] = _without_clitic(word)
     if not text.isascii():
@@ -154,7 +156,6 @@ def _fold_accents(text: str) -> str:
     return unicodedata.normalize("NFC", kept)
 
 
-@cached_if_short(_LONGEST_CACHED_WORD, 1 << 14)
 def _terms_of_word(word: str) -> tuple[str, ...]:
     if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
@@ -169,6 +170,9 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     if whole and len(whole) <= _LONGEST_TERM:
         out.append(whole)
     return tuple(out)
+
+
+_kept_terms = lru_cache(maxsize=1 << 14)(_terms_of_word)
 
 
 def written_as(term: str, word: str) -> str:
