@@ -8,6 +8,7 @@ from picomem.engine.caller_context import CallerContext
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
+from picomem.records.caller import READ_SESSIONS
 from picomem.records.scope import Scope
 from picomem.store.connector import BRIEF_WAIT
 
@@ -18,7 +19,7 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         page, made_from = index_page_cache.page(
-            tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory)
+            tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory), _reads_sessions(context)
         )
     if made_from:
         # A page that cannot be kept is made again next time.
@@ -32,5 +33,10 @@ def index_account(context: CallerContext, scope: Scope, budget: int | None, omit
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         return index_page_cache.explained(
-            tx, context.owner(scope), context.clock(), size, omitted, context.cleaner().shown
+            tx, context.owner(scope), context.clock(), size, omitted, context.cleaner().shown, _reads_sessions(context)
         )
+
+
+def _reads_sessions(context: CallerContext) -> bool:
+    """Return whether the caller may get what was said in past sessions; those who read a group's page may not."""
+    return context.caller.may(READ_SESSIONS) and not context.is_group

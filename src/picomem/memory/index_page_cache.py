@@ -44,6 +44,7 @@ class IndexMaterial(NamedTuple):
     episodes: int
     missing: tuple[str, ...]
     last_change: str  # a suggestion that is settled leaves the page
+    reads_sessions: bool
 
     def digest(self, damaged: Iterable[str]) -> str:
         """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
@@ -52,7 +53,14 @@ class IndexMaterial(NamedTuple):
         counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
         last = sorted(self.outdated)
         return content_hash(
-            __version__, *places, *last, *counts, *sorted(damaged), str(self.episodes), self.last_change
+            __version__,
+            *places,
+            *last,
+            *counts,
+            *sorted(damaged),
+            str(self.episodes),
+            self.last_change,
+            str(self.reads_sessions),
         )
 
     def first(
@@ -79,14 +87,19 @@ class IndexMaterial(NamedTuple):
 
 
 def page(
-    tx: Transaction, scope: Scope, now: Micros, budget: int, shown: Callable[[Memory], Memory]
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    budget: int,
+    shown: Callable[[Memory], Memory],
+    reads_sessions: bool = True,
 ) -> tuple[IndexPage, str]:
     """The page for a scope, and what it was made from where it is new and may be kept; empty where it was kept.
 
     Raises InvalidInput for a budget that no page fits.
     """
     scope = with_former_projects(tx, scope)
-    material = _material(tx, scope, now, entry_limit(budget))
+    material = _material(tx, scope, now, entry_limit(budget), reads_sessions)
     read, damaged = material.first(tx, scope, now, _FIRST)
     made_from = material.digest(damaged)
     kept = index_page_rows.kept(tx, scope, budget)
@@ -94,7 +107,7 @@ def page(
         entries = sum(material.counts.values()) - kept.left_out
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
-    heard = _heard(tx, scope, read)
+    heard = _heard(tx, scope, read) if reads_sessions else HeardInPassing()
     while True:
         made = build(material.given(read, damaged, shown, heard), budget)
         if _is_enough(made, limit, budget):
@@ -104,16 +117,23 @@ def page(
 
 
 def explained(
-    tx: Transaction, scope: Scope, now: Micros, budget: int, omitted: int, shown: Callable[[Memory], Memory]
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    budget: int,
+    omitted: int,
+    shown: Callable[[Memory], Memory],
+    reads_sessions: bool = True,
 ) -> IndexAccount:
     """The page for a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for
     a budget that no page fits."""
     scope = with_former_projects(tx, scope)
-    material = _material(tx, scope, now, entry_limit(budget) + omitted)
+    material = _material(tx, scope, now, entry_limit(budget) + omitted, reads_sessions)
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, now, limit, omitted)
-        made = account(material.given(read, damaged, shown, _heard(tx, scope, read)), budget)
+        heard = _heard(tx, scope, read) if reads_sessions else HeardInPassing()
+        made = account(material.given(read, damaged, shown, heard), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2
@@ -130,7 +150,7 @@ def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
     return made.entries < limit or limit >= entry_limit(budget)
 
 
-def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMaterial:
+def _material(tx: Transaction, scope: Scope, now: Micros, limit: int, reads_sessions: bool) -> IndexMaterial:
     """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
     these is not noticed."""
     doubted = [memory for memory in memories.contradicting(tx, scope, now) if memory.is_entry]
@@ -142,7 +162,7 @@ def _material(tx: Transaction, scope: Scope, now: Micros, limit: int) -> IndexMa
     counts = memories.count_entries(tx, scope, now)
     missing = (*memories.missing_entries(tx, scope, now), *_unplaced(sections, counts, limit))
     shown = episodes.count_shown(tx, scope)
-    return IndexMaterial(sections, outdated, counts, shown, missing, audit.last_id(tx, scope))
+    return IndexMaterial(sections, outdated, counts, shown, missing, audit.last_id(tx, scope), reads_sessions)
 
 
 def _unplaced(sections: Sequence[Sequence[EntryPlace]], counts: dict[str, int], limit: int) -> list[str]:
