@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from picomem import Caller, open_runtime
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, waiting_suggestions
 from picomem.errors import InvalidInput, NotFound
@@ -14,6 +15,7 @@ from picomem.memory.index_page import HEARD_TITLE
 from picomem.memory.review_items import ReviewVerdict
 from picomem.memory.suggestions import MOST_OF_A_SESSION
 from picomem.operations.table import operation
+from picomem.records.caller import READ
 
 SAID = "We always deploy the harbour API by hand because the pipeline has no access to the cluster."
 KEPT = SAID.rstrip(".")
@@ -154,3 +156,13 @@ def test_a_memory_is_marked_on_the_page_where_something_newer_was_heard_of_its_s
     page = engine.index().text
     assert "- orders (perhaps outdated): " in page
     assert page.index(HEARD_TITLE) < page.index(TEN_YEARS[:-1])
+
+
+@pytest.mark.requirement("O9", "P4")
+def test_a_caller_who_may_not_read_sessions_gets_nothing_of_them_on_the_page(tmp_path: Path) -> None:
+    with open_runtime(tmp_path / "memory.db", embedder="none") as runtime:
+        engine = runtime.engine()
+        _say(engine, tmp_path, SAID)
+        assert KEPT in engine.index().text
+        assert HEARD_TITLE not in runtime.engine(Caller(permissions=frozenset([READ]))).index().text
+        assert KEPT in engine.index().text

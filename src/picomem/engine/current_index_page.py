@@ -19,7 +19,7 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         page, made_from = index_page_cache.page(
-            tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory), _reads_sessions(context)
+            tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory), _said(context)
         )
     if made_from:
         # A page that cannot be kept is made again next time.
@@ -33,10 +33,12 @@ def index_account(context: CallerContext, scope: Scope, budget: int | None, omit
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         return index_page_cache.explained(
-            tx, context.owner(scope), context.clock(), size, omitted, context.cleaner().shown, _reads_sessions(context)
+            tx, context.owner(scope), context.clock(), size, omitted, context.cleaner().shown, _said(context)
         )
 
 
-def _reads_sessions(context: CallerContext) -> bool:
-    """Return whether the caller may get what was said in past sessions; those who read a group's page may not."""
-    return context.caller.may(READ_SESSIONS) and not context.is_group
+def _said(context: CallerContext) -> index_page_cache.Said | None:
+    """What may be shown of a text of past sessions; None if the caller may not read them, or the page is a group's."""
+    if context.is_group or not context.caller.may(READ_SESSIONS):
+        return None
+    return lambda text: context.cleaner().shown_text(text)

@@ -29,6 +29,7 @@ from picomem.store.project_names import with_former_projects
 from picomem.version import __version__
 
 _KINDS = frozenset(kind.value for kind in Kind)
+Said = Callable[[str], str]  # what may be shown of a text of past sessions; None where nothing may
 _FIRST = 64  # entries of a section that are read at first: a page of the usual budget has no room for as many
 
 
@@ -92,14 +93,14 @@ def page(
     now: Micros,
     budget: int,
     shown: Callable[[Memory], Memory],
-    reads_sessions: bool = True,
+    said: Said | None,
 ) -> tuple[IndexPage, str]:
     """The page for a scope, and what it was made from where it is new and may be kept; empty where it was kept.
 
     Raises InvalidInput for a budget that no page fits.
     """
     scope = with_former_projects(tx, scope)
-    material = _material(tx, scope, now, entry_limit(budget), reads_sessions)
+    material = _material(tx, scope, now, entry_limit(budget), said is not None)
     read, damaged = material.first(tx, scope, now, _FIRST)
     made_from = material.digest(damaged)
     kept = index_page_rows.kept(tx, scope, budget)
@@ -107,7 +108,7 @@ def page(
         entries = sum(material.counts.values()) - kept.left_out
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
-    heard = _heard(tx, scope, read) if reads_sessions else HeardInPassing()
+    heard = _heard(tx, scope, read, said)
     while True:
         made = build(material.given(read, damaged, shown, heard), budget)
         if _is_enough(made, limit, budget):
@@ -123,26 +124,30 @@ def explained(
     budget: int,
     omitted: int,
     shown: Callable[[Memory], Memory],
-    reads_sessions: bool = True,
+    said: Said | None,
 ) -> IndexAccount:
     """The page for a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for
     a budget that no page fits."""
     scope = with_former_projects(tx, scope)
-    material = _material(tx, scope, now, entry_limit(budget) + omitted, reads_sessions)
+    material = _material(tx, scope, now, entry_limit(budget) + omitted, said is not None)
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, now, limit, omitted)
-        heard = _heard(tx, scope, read) if reads_sessions else HeardInPassing()
+        heard = _heard(tx, scope, read, said)
         made = account(material.given(read, damaged, shown, heard), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2
 
 
-def _heard(tx: Transaction, scope: Scope, read: Sequence[Memory]) -> HeardInPassing:
+def _heard(tx: Transaction, scope: Scope, read: Sequence[Memory], said: Said | None) -> HeardInPassing:
+    if said is None:
+        return HeardInPassing()
     from picomem.memory.heard_in_passing import heard_in_passing  # with all that stores a memory; few pages are new
 
-    return heard_in_passing(tx, scope, read)
+    heard = heard_in_passing(tx, scope, read)
+    lines = [one._replace(text=said(one.text), before=said(one.before)) for one in heard.lines]
+    return heard._replace(lines=lines)
 
 
 def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
