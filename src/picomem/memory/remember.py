@@ -33,7 +33,7 @@ from picomem.policy.refusal import Refusal
 from picomem.policy.user_statements import Grounds
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.memory_hits import without_captured
-from picomem.recall.question import MOST_TERMS, Question
+from picomem.recall.question import Question, statement
 from picomem.recall.rank import best_by_words
 from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
@@ -43,15 +43,13 @@ from picomem.store import audit, memories, row_counts
 from picomem.store.connector import Transaction
 from picomem.text.likeness import SAME_SUBJECT, plain_words, say_the_same, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
-from picomem.text.temporal.parsing import TimeReading
-from picomem.text.terms import query_terms, terms, worded_terms
+from picomem.text.terms import query_terms, terms
 from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
 _MOST_ALIKE = 2
 _COMMON = 200  # a word of more memories does not tell which of them are alike
-_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _READ_AT_ONCE = 12  # a few of the best may be archived or over
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
@@ -366,10 +364,9 @@ class KnownMemories(NamedTuple):
 
 def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownMemories:
     total = row_counts.memories_written(tx, offer.scope).searchable
-    words = worded_terms(offer.content, MOST_TERMS)
-    if not total or not words:
+    question = statement(offer.content)
+    if not total or not question.words:
         return KnownMemories([], [])
-    question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
     corpus = Corpus(tx, offer.scope, "memory", total)
     matches = match_words(corpus, question, exact=True, most=_COMMON)
     best = best_by_words(_with_common_words(corpus, matches), 64)

@@ -29,7 +29,7 @@ from picomem.records.scope import Scope
 from picomem.store import episodes, memories, search
 from picomem.store.connector import Transaction
 from picomem.text.synonyms import Synonym, holds_phrase, synonyms
-from picomem.text.terms import is_cjk, is_stop_word, says_little
+from picomem.text.terms import is_cjk, is_stop_word, says_little, weight_of
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
@@ -53,7 +53,6 @@ _MOST_PHRASES = 100  # documents that are read to see whether the words of a phr
 _ROUNDING = 1e-9  # of scores that are equal: the databases differ in the last digits
 _FEW = 20  # documents that say as much of how rare a word is as knowing nothing does
 _MIDDLING_RARITY = 0.7  # of a word, where nothing is known of it
-_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _NEAR_DOCUMENTS = 2_000  # a near word of more documents says too little for what it costs
 
 
@@ -178,9 +177,7 @@ class Corpus:
         known."""
         uncounted = [term for term in terms if term not in counts]
         counts = {**counts, **(self.counts(uncounted, question) if uncounted else {})}
-        return {
-            term: self.rarity(max(count, 1)) * (_LITTLE if says_little(term) else 1.0) for term, count in counts.items()
-        }
+        return {term: weight_of(term, self.rarity(max(count, 1))) for term, count in counts.items()}
 
     def says(self, word: str) -> float:
         """How informative a word is in the language, as a factor."""
@@ -189,8 +186,8 @@ class Corpus:
     def worth(self, term: str, word: str, count: int) -> float:
         """Return how much of a question a term is: by its language, and by how rare it is here as far as that can be
         told."""
-        says = _LITTLE if says_little(term) else self.lexicon.says(word) if self.lexicon else 1.0
-        return says * relative_rarity(self.documents, count)
+        says = self.lexicon.says(word) if self.lexicon and not says_little(term) else 1.0
+        return weight_of(term, says * relative_rarity(self.documents, count))
 
 
 def match_words(where: Corpus, question: Question, *, exact: bool = False, most: int = _MOST_DOCUMENTS) -> WordMatches:

@@ -17,22 +17,23 @@ from picomem.light_dataclass import replace
 from picomem.recall.final_scores import rescored
 from picomem.recall.hits import episode_hit
 from picomem.recall.legs import RecallState
-from picomem.recall.lexical_search import Corpus
+from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.memory_hits import admitted, as_hit
+from picomem.recall.question import statement
+from picomem.recall.rank import best_by_words
 from picomem.recall.recency import OUTDATED
 from picomem.records.episode import Episode, suggested_spans
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
-from picomem.store import episodes, memories
+from picomem.store import episodes, memories, row_counts
 from picomem.text.likeness import SAME_SUBJECT, subject_likeness
 from picomem.text.terms import terms
 
 _FITS = 0.5  # of the older one's score; a newer one that fits the question so well needs half of the likeness
 _STATES = 0.15  # estimate of a newer sentence that the question does not fit
 _MOST_OLDER = 3  # statements of which a newer one is looked for
-_MOST_TERMS = 8  # of a statement, the rarest
-_MOST_HOLDERS = 500  # a word of more memories, or episodes, says too little for what it costs
+_COMMON = 500  # a word of more memories, or episodes, says too little for what it costs
 _MOST_READ = 16  # memories, and episodes, those that have most of a statement's words
 _USUAL = 3  # episodes that are taken to hold a word of the newer statement alone: to count them takes too long
 _REASON = "newer than a hit on the same subject"
@@ -49,12 +50,14 @@ class _Later(NamedTuple):
 def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit]:
     """The hits with newer statements before the older ones of the same subject, and a mark on these. Where no session
     has been read, the links between memories say all."""
-    if not state.episodes:
-        return list(ranked)
     best = sorted((hit for hit in ranked if hit.id in state.stated and not hit.remark), key=lambda hit: -hit.score)
+    if not best or not state.episodes:
+        return list(ranked)
     by_id = {hit.id: hit for hit in ranked}
     try:
-        newer = {older.id: hit for older in best[:_MOST_OLDER] if (hit := _newer_than(older, state, by_id))}
+        totals = {"memory": row_counts.memories_written(state.tx, state.scope).searchable, "episode": state.episodes}
+        corpora = [Corpus(state.tx, state.scope, source, total) for source, total in totals.items()]
+        newer = {older.id: hit for older in best[:_MOST_OLDER] if (hit := _newer_than(older, state, corpora, by_id))}
     except StoreError as error:  # of full text, without which the question itself was answered too
         state.legs["newer statements"] = f"failed: {error}"
         return list(ranked)
@@ -66,18 +69,18 @@ def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit
     return list(by_id.values())
 
 
-def _newer_than(older: Hit, state: RecallState, ranked: Mapping[str, Hit]) -> Hit | None:
+def _newer_than(older: Hit, state: RecallState, corpora: Sequence[Corpus], ranked: Mapping[str, Hit]) -> Hit | None:
     """The hit, new or among the ranked ones, of the statement that most likely replaces an older one."""
-    words = frozenset(terms(state.stated[older.id]))
-    said = Corpus(state.tx, state.scope, "episode", state.episodes or 0)
-    rarity = said.rarities(words, state.question)
-    made_later = list(_later(older, state, rarity))
-    unknown = said.rarity(_USUAL)
+    words = statement(state.stated[older.id])
+    among_memories, among_episodes = (match_words(corpus, words, exact=True, most=_COMMON) for corpus in corpora)
+    said = corpora[-1]
+    rarity, unknown = said.rarities(words.terms, words, among_episodes.counts), said.rarity(_USUAL)
+    docs = [best_by_words(matches.totals, _MOST_READ) for matches in (among_memories, among_episodes)]
     fitting = {hit.id for hit in ranked.values() if hit.score >= _FITS * older.score}
     fitting |= {memory_id for memory_id, episode_id in state.taken_from.items() if episode_id in fitting}
     weighed: list[tuple[float, _Later]] = []
-    for later in made_later:
-        likeness = subject_likeness(words, terms(later.text), lambda term: rarity.get(term, unknown))
+    for later in _later(older, state, *docs):
+        likeness = subject_likeness(words.terms, terms(later.text), lambda term: rarity.get(term, unknown))
         fits = later.record.id in fitting
         if likeness >= (SAME_SUBJECT / 2 if fits else SAME_SUBJECT) and (fits or later.estimate >= _STATES):
             weighed.append((likeness * (SAME_SUBJECT + later.estimate), later))
@@ -87,16 +90,16 @@ def _newer_than(older: Hit, state: RecallState, ranked: Mapping[str, Hit]) -> Hi
     return None
 
 
-def _later(older: Hit, state: RecallState, rarity: Mapping[str, float]) -> Iterator[_Later]:
+def _later(older: Hit, state: RecallState, of_memories: Sequence[int], of_episodes: Sequence[int]) -> Iterator[_Later]:
     since, filters = older.at, state.wanted.filters
     if since is None:
         return
     known = _memories_of(older, state)
-    for memory in admitted(state, memories.by_docs(state.tx, state.scope, _most_shared(state, "memory", rarity), [])):
+    for memory in admitted(state, memories.by_docs(state.tx, state.scope, of_memories, [])):
         is_pair = not known or any(memory.id in one.contradicts or one.id in memory.contradicts for one in known)
         if is_pair and memory.valid_from > since and memory.origin is Origin.USER:
             yield _Later(memory, memory.content, 1.0)
-    for episode in episodes.by_docs(state.tx, state.scope, _most_shared(state, "episode", rarity), state.damaged):
+    for episode in episodes.by_docs(state.tx, state.scope, of_episodes, state.damaged):
         is_theirs = episode.role == "user" and episode.origin is Origin.USER and filters.admits_episode(episode)
         if is_theirs and (episode.started_at or since) > since:
             for span in suggested_spans(episode.suggested):
@@ -106,20 +109,6 @@ def _later(older: Hit, state: RecallState, rarity: Mapping[str, float]) -> Itera
 def _memories_of(hit: Hit, state: RecallState) -> list[Memory]:
     """The memory that a hit is, or those that were taken from it."""
     return [memory for memory in state.listed if hit.id in (memory.id, state.taken_from.get(memory.id))]
-
-
-def _most_shared(state: RecallState, source: str, rarity: Mapping[str, float]) -> list[int]:
-    """The numbers of the memories, or episodes, that hold most of what is rare in a statement."""
-    corpus = Corpus(state.tx, state.scope, source, 0)
-    counts = corpus.counts(rarity, state.question)
-    rare = [
-        term for term in sorted(rarity, key=lambda term: (-rarity[term], term)) if 0 < counts[term] <= _MOST_HOLDERS
-    ]
-    totals: dict[int, float] = {}
-    for scores in corpus.scores([(term, rarity[term]) for term in rare[:_MOST_TERMS]]):
-        for doc, score in scores.items():
-            totals[doc] = totals.get(doc, 0.0) + score
-    return sorted(totals, key=lambda doc: (-totals[doc], -doc))[:_MOST_READ]
 
 
 def _hit_of(record: Episode | Memory, older: Hit, state: RecallState) -> Hit | None:

@@ -36,6 +36,11 @@ class Question:
         return tuple(self.words)
 
 
+def statement(text: str) -> Question:
+    """A statement, to look for others that share its words: it asks for no time."""
+    return Question(text, text, worded_terms(text, MOST_TERMS), frozenset(), TimeReading(None, "", "", False))
+
+
 def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     """Take a question apart. Anything is a question; nothing raises."""
     text = plain(text[:LONGEST])

@@ -17,13 +17,12 @@ from collections.abc import Callable, Collection, Mapping
 from math import fsum, log, sqrt
 
 from picomem.loaded_once import cached_if_short
-from picomem.text.terms import says_little
+from picomem.text.terms import weight_of
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
 SAME_SUBJECT = 0.3
 
 _MOST_HOLDERS = 32  # statements; a term that more of them have says too little for what it costs
-_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _KEPT = 512  # statements: each new one is compared with several
 _LONGEST_KEPT = 8_000  # characters: the longest memory
 _NARROW = {wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}  # ！ to ～
@@ -89,5 +88,4 @@ class Subjects:
         return {other: subject_likeness(mine, self._terms[other], self._rarity) for other in sorted(others)}
 
     def _rarity(self, term: str) -> float:
-        weight = log(1 + len(self._terms) / (len(self._holders[term]) + 0.5))
-        return weight * (_LITTLE if says_little(term) else 1.0)
+        return weight_of(term, log(1 + len(self._terms) / (len(self._holders[term]) + 0.5)))

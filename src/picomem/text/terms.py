@@ -61,6 +61,7 @@ _HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+"
 _CJK_ALONE = f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])"
 _LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies it as well
 _LONGEST_CACHED_WORD = 32
+_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 
 
 @lru_cache(maxsize=64)
@@ -136,6 +137,11 @@ def cjk_runs(text: str) -> list[str]:
 def says_little(term: str) -> bool:
     """Return whether a CJK term has a character that is a function word by itself: 是什 stands where two words meet."""
     return is_cjk(term) and any(character in _CJK_FUNCTION for character in term)
+
+
+def weight_of(term: str, rarity: float) -> float:
+    """How much a term says of a subject by its rarity; a pair of characters with a function word a tenth of that."""
+    return rarity * (_LITTLE if says_little(term) else 1.0)
 
 
 def indexed(text: str, owner: str) -> str:
