@@ -43,7 +43,7 @@ def disagreements(path: Path) -> list[str]:
 
 def _words_disagreements(stored: apsw.Connection) -> list[str]:
     with closing(apsw.Connection(":memory:")) as made:
-        made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
+        made.execute(schema("search_sqlite"))
         search = SqliteTransaction(made, Path(":memory:")).search
         for user, _ in stored.execute(statement("users")).fetchall():
             scope = Scope(str(user))

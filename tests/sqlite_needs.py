@@ -21,7 +21,7 @@ _NAMES = {
     "SqliteTransaction",
     "SqliteMaintenance",
     "sqlite",
-    "sqlite_migrations",
+    "sqlite_schema",
     "connection_of",
 }
 _IN_TEXTS = ("apsw.", "SqliteConnector", "PRAGMA ", "sqlite3.")  # of programs that a test starts, and of statements

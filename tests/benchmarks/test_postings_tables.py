@@ -38,7 +38,7 @@ def _implementations() -> Iterator[list[Search]]:
             return opened.enter_context(closing(apsw.Connection(":memory:")))
 
         plain = connection()
-        plain.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
+        plain.execute(schema("search_sqlite"))
         rows, blocks = PostingRows(connection()), PostingBlocks(connection())
         rows.create()
         blocks.create()

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 
-import apsw
 import pytest
-from tests.store.old_stores import stop_at
 
 from picomem.clock import DAY
 from picomem.engine.channel_contacts import (
@@ -26,8 +22,6 @@ from picomem.engine.channel_log import ChannelLog, Incoming
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.light_dataclass import replace
-from picomem.records.channel_message import DIRECTORY
-from picomem.store.row_hash import row_hash
 
 NOW = 1_777_593_600_000_000
 HELLO = Incoming(
@@ -217,25 +211,3 @@ def test_a_sender_who_has_another_number_stays_the_same_user(owner: Engine) -> N
     pair(owner, "bob", "phone:3", "id:PT.B")
     assert take_change(owner, replace(change, old=("phone:3",), new=("id:PT.A2",))) == ""
     assert sends(owner, "id:PT.A2") == "ann"
-
-
-@pytest.mark.sqlite_file("migrates a file of an older schema")
-def test_ids_that_an_older_version_stored_are_one_sender(
-    db: Path, open_engine: Callable, clock: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as then:
-        stop_at(15, then)
-        open_engine().close()
-    with closing(apsw.Connection(str(db))) as connection:
-        for native_id, person in (("phone:1", "ann"), ("id:PT.A", "ann"), ("phone:2", "bob")):
-            row = ("whatsapp", "main", native_id, person, NOW, DIRECTORY)
-            digest = "damaged" if person == "bob" else row_hash("contacts", row)
-            connection.execute(
-                "INSERT INTO contacts (channel, account, native_id, person, created_at, user_id, row_hash) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*row, digest),
-            )
-    owner = open_engine(clock=lambda: clock[0])
-    assert [sends(owner, one) for one in ("phone:1", "id:PT.A", "phone:2")] == ["ann", "ann", ""]
-    assert sends(owner, "phone:1", "id:PT.STRANGER") == ""
-    assert sends(owner, "phone:1") == ""

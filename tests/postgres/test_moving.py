@@ -19,6 +19,7 @@ from tests.databases import DATABASES
 from tests.distinct_texts import SYLLABLES
 from tests.postgres_server import empty_database
 from tests.programs import forking
+from tests.store import later_step
 
 from picomem.clock import DAY
 from picomem.demo.walkthrough import SAMPLES
@@ -35,7 +36,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, RecallSettings, Settings
-from picomem.store import meta, moved_rows, sqlite_migrations, user_tables
+from picomem.store import meta, moved_rows, user_tables
 from picomem.store.connector import Connector
 from picomem.store.postgres import PostgresConnector
 from picomem.store.postgres_transaction import PostgresTransaction
@@ -43,6 +44,7 @@ from picomem.store.row_hash import COLUMNS, row_hash
 from picomem.store.sql_access import table_rows
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_schema import prepare
 from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.transfer.moving import MovedStore, move, planned_move
 
@@ -181,7 +183,7 @@ def _made_up(tx: Any, user: str, table: str, column: str, rng: random.Random) ->
 
 def _kinds() -> dict[tuple[str, str], str]:
     with closing(apsw.Connection(":memory:")) as connection:
-        sqlite_migrations.migrate(connection, Path(":memory:"))
+        prepare(connection, Path(":memory:"))
         columns = "SELECT t.name, c.name, c.type FROM sqlite_schema AS t, pragma_table_info(t.name) AS c"
         return {(table, column): kind for table, column, kind in connection.execute(columns)}
 
@@ -261,7 +263,7 @@ def _change(server: Connector, filled: _Filled, folder: Path) -> None:
 
 def test_every_table_of_users_is_moved_or_left_for_a_reason(open_store: Open) -> None:
     with closing(apsw.Connection(":memory:")) as connection:
-        sqlite_migrations.migrate(connection, Path(":memory:"))
+        prepare(connection, Path(":memory:"))
         having = "SELECT t.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE c.name = 'user_id'"
         assert {name for (name,) in connection.execute(having)} == {*TABLES, *moved_rows.NOT_COPIED}
         columns = "SELECT name FROM pragma_table_info(?)"
@@ -279,16 +281,8 @@ def test_every_table_is_known_to_belong_to_a_user() -> None:
 
 
 def test_a_table_of_a_later_version_moves_with_the_others(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = (*sqlite_migrations.STEPS, sqlite_migrations.Step(("9999",)))
-    new = (
-        "CREATE TABLE parcels (user_id TEXT NOT NULL, id TEXT NOT NULL, weight REAL, PRIMARY KEY (user_id, id)) STRICT;"
-    )
-    original = sqlite_migrations.schema
     with monkeypatch.context() as later:
-        for module in (sqlite_migrations, __import__("picomem.store.postgres_schema", fromlist=["prepare"])):
-            later.setattr(module, "STEPS", steps)
-            later.setattr(module, "SCHEMA_VERSION", len(steps))
-            later.setattr(module, "schema", lambda name: new if name == "9999" else original(name))
+        later_step.learn(later)
         user_tables.user_tables.cache_clear()
         source, server = open_store("sqlite", "file"), PostgresConnector(empty_database(), partitions=2)
         with closing(server):

@@ -8,10 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.postgres_server import GRANTS, as_plain_role
+from tests.store import later_step
 
 import picomem
 from picomem.errors import ReadOnly
-from picomem.store import postgres_schema
 from picomem.store.postgres import PostgresConnector
 from picomem.store.postgres_transaction import seeing
 
@@ -77,7 +77,7 @@ def test_a_plain_role_sees_and_changes_the_rows_of_the_named_user_alone(plain: p
 def test_a_plain_role_is_told_that_the_owner_brings_a_store_up_to_date(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_schema, "SCHEMA_VERSION", postgres_schema.SCHEMA_VERSION + 1)
+    later_step.learn(monkeypatch)
     with pytest.raises(ReadOnly, match="run picomem once with the role that does"):
         PostgresConnector(as_plain_role(address))
 

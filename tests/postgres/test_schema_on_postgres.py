@@ -1,4 +1,4 @@
-"""The tables on PostgreSQL: their types, their partitions, and stores of older versions."""
+"""The tables on PostgreSQL: their types, their partitions, and the steps to later versions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from tests.postgres_server import PARTITIONS, empty_database
-from tests.store import design_tables
+from tests.store import design_tables, later_step
 
-from picomem.errors import NewerSchema, Unsupported
+from picomem.errors import NewerSchema, StoreError, Unsupported
 from picomem.records.scope import Scope
 from picomem.store import postgres_schema
+from picomem.store.connector import EVERYONE
 from picomem.store.postgres import PostgresConnector
-from picomem.store.postgres_schema import prepare
 from picomem.store.postgres_transaction import seeing
-from picomem.store.row_hash import COLUMNS, is_whole, row_hash
-from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS, Step
+from picomem.store.row_hash import COLUMNS, is_whole
 
 pytestmark = pytest.mark.requirement("X11")
 SEARCH = {"word_postings", "word_totals", "user_locks"}
@@ -68,45 +67,50 @@ def test_every_table_of_users_is_partitioned_and_fenced(connection: psycopg.Conn
     assert set(COLUMNS) - whole == {"meta"}
 
 
-@pytest.mark.parametrize("version", range(FRESH_VERSION, SCHEMA_VERSION))
-def test_a_migrated_store_equals_a_fresh_one_and_its_rows_match_their_hashes(
-    version: int, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.requirement("X1")
+def test_a_step_makes_of_an_old_store_what_a_fresh_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, fresh = empty_database(), empty_database()
+    connector = PostgresConnector(old, partitions=3)
+    later_step.put_marks(connector)
+    connector.close()
+    later_step.learn(monkeypatch)
+    PostgresConnector(old, partitions=PARTITIONS).close()  # the new table is divided as the others are
+    PostgresConnector(fresh, partitions=3).close()
+    with psycopg.connect(old, autocommit=True) as upgraded, psycopg.connect(fresh, autocommit=True) as made:
+        upgraded.execute("SET search_path TO picomem")
+        made.execute("SET search_path TO picomem")
+        assert _made(upgraded) == _made(made)
+        upgraded.execute(seeing(EVERYONE).encode().replace(b", true)", b", false)"))
+        text = f"SELECT {', '.join(later_step.COLUMNS)}, row_hash FROM user_marks"
+        rows = upgraded.execute(text.encode()).fetchall()
+    assert len(rows) == len(later_step.USERS)
+    assert all(is_whole("user_marks", row) for row in rows)
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.reliability("R13")
+def test_a_step_that_fails_leaves_the_store_as_it_was_and_is_applied_the_next_time(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    old = empty_database()
-    with psycopg.connect(old, autocommit=True) as opened:
-        with monkeypatch.context() as then:
-            then.setattr(postgres_schema, "SCHEMA_VERSION", version)
-            then.setattr(postgres_schema, "STEPS", STEPS[:version])
-            prepare(opened, "an old store", PARTITIONS, create=True)
-        opened.execute("SET search_path TO picomem")
-        added: dict[str, tuple[str, ...]] = {}
-        for table, columns in (later for step in STEPS[version:] for later in step.added):
-            added[table] = (*added.get(table, ()), *columns)
-        if "episodes" in added:
-            added.setdefault("transcripts", ())
-        for table in sorted(added, reverse=True):  # an episode belongs to a transcript
-            _put_row(opened, table, added[table])
-        PostgresConnector(old, partitions=PARTITIONS).close()
-        assert _made(opened) == _made(connection)
-        for table in added:
-            names = ", ".join(COLUMNS[table])
-            (row,) = opened.execute(f"SELECT {names}, row_hash FROM {table}".encode()).fetchall()
-            assert is_whole(table, row)
-
-
-def test_a_table_of_a_later_version_gets_as_many_partitions_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     address = empty_database()
-    PostgresConnector(address, partitions=3).close()
-    new = "CREATE TABLE parcels (user_id TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (user_id, id)) STRICT;"
-    original = postgres_schema.schema
-    monkeypatch.setattr(postgres_schema, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    monkeypatch.setattr(postgres_schema, "STEPS", (*STEPS, Step(("9999",))))
-    monkeypatch.setattr(postgres_schema, "schema", lambda name: new if name == "9999" else original(name))
-    PostgresConnector(address, partitions=PARTITIONS).close()
-    with psycopg.connect(address) as opened:
-        counted = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
-        counts = [opened.execute(counted, (f"picomem.{table}",)).fetchone() for table in ("memories", "parcels")]
-    assert counts == [(3,), (3,)]
+    connector = PostgresConnector(address, partitions=PARTITIONS)
+    later_step.put_marks(connector)
+    connector.close()
+    with psycopg.connect(address, autocommit=True) as opened:
+        opened.execute("SET search_path TO picomem")
+        before = _made(opened)
+        later_step.learn(monkeypatch)
+        with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):
+            cut.setattr(postgres_schema, "_hash_anew", _be_interrupted)
+            PostgresConnector(address)
+        assert _made(opened) == before
+        PostgresConnector(address).close()
+        assert opened.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone() == ("2",)
+        assert opened.execute("SELECT to_regclass('parcels')").fetchone() != (None,)
+
+
+def _be_interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.requirement("P2")
@@ -131,21 +135,17 @@ def test_the_tables_that_the_design_of_sessions_lists_are_there(connection: psyc
     assert set(re.findall(r"'(\w+)'", roles)) == set(design_tables.MESSAGE_TYPES)
 
 
-def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...]) -> None:
-    connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
-    names = COLUMNS[table][: len(COLUMNS[table]) - len(added)]
-    kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
-    chosen = {"user_id": "mia", "send_policy": "deny", "category": "timeline", "origin": "user"}
-    plain = {"text": "a", "double precision": 1.0}
-    values = [chosen.get(name, plain.get(kinds[name], 1)) for name in names]
-    places = ", ".join(["%s"] * (len(names) + 1))
-    text = f"INSERT INTO {table} ({', '.join(names)}, row_hash) VALUES ({places})"
-    connection.execute(text.encode(), [*values, row_hash(table, values)])
-
-
 def test_a_store_of_a_newer_version_is_refused(address: str, connection: psycopg.Connection) -> None:
-    connection.execute("UPDATE meta SET value = '999' WHERE name = 'schema_version'")
+    connection.execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
     with pytest.raises(NewerSchema, match="schema 999"):
+        PostgresConnector(address)
+
+
+def test_a_store_from_before_the_first_release_is_refused_with_what_to_do(
+    address: str, connection: psycopg.Connection
+) -> None:
+    connection.execute("UPDATE meta SET name = 'schema_version', value = '26' WHERE name = 'schema'")
+    with pytest.raises(StoreError, match=r"`picomem export` of the version that made it, then `picomem import`"):
         PostgresConnector(address)
 
 
@@ -168,7 +168,3 @@ def test_a_store_can_share_a_database_with_another_program() -> None:
             tx.run("put_user_mark", user="mia", name="a", value="b")
         connector.close()
         assert opened.execute("SELECT count(*) FROM memories").fetchone() == (0,)
-
-
-def test_a_step_that_both_databases_take_is_no_function_of_one_of_them() -> None:
-    assert [step for step in STEPS[FRESH_VERSION:] if step.function is not None] == []

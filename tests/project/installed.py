@@ -73,7 +73,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else():
     package = {path.relative_to(ROOT / "src").as_posix() for path in files}
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == package
-    for data in ("store/schema/0001.sql", "store/sql/memories.sql"):
+    for data in ("store/schema/memories.sql", "store/sql/memories.sql"):
         assert f"picomem/{data}" in held
     assert sum(name.startswith("picomem/demo/sessions/") for name in held) == 9
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.sqlite_file import connection_of
-from tests.store.old_stores import stop_at
+from tests.store import later_step
 
 from picomem import paths
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
@@ -194,9 +194,8 @@ def test_a_file_that_was_read_only_for_a_while_is_written_again(shared, open_eng
 
 
 def test_an_older_store_that_cannot_be_written_is_refused_with_what_to_do(shared, open_engine, monkeypatch):
-    with monkeypatch.context() as then:
-        stop_at(1, then)
-        open_engine(shared / "data" / "memory.db").close()
+    open_engine(shared / "data" / "memory.db").close()
+    later_step.learn(monkeypatch)
     (shared / "data" / "memory.db").chmod(0o444)
     (shared / "data").chmod(0o555)
 

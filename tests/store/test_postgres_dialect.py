@@ -7,10 +7,11 @@ import re
 import pytest
 
 from picomem.store.postgres_dialect import LISTS, translated_schema, translated_statement
+from picomem.store.schema_versions import FIRST_FILES
 from picomem.store.sql_statements import load, schema
-from picomem.store.sqlite_migrations import FRESH_VERSION
 
 STATEMENTS = load("postgres")
+TABLES = "\n".join(schema(name) for name in FIRST_FILES)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +47,9 @@ def test_every_list_of_a_statement_has_a_type() -> None:
 
 @pytest.mark.requirement("X11")
 def test_the_tables_are_those_of_the_file_and_partitioned() -> None:
-    made = list(translated_schema(schema(f"fresh_sqlite_{FRESH_VERSION:04}"), 2))
+    made = list(translated_schema(TABLES, 2))
     tables = [match[1] for text in made if (match := re.match(r"CREATE TABLE (\w+) \(", text))]
-    expected = re.findall(r"^CREATE TABLE (\w+) \(", schema(f"fresh_sqlite_{FRESH_VERSION:04}"), re.MULTILINE)
+    expected = re.findall(r"^CREATE TABLE (\w+) \(", TABLES, re.MULTILINE)
     assert tables == expected
     undivided = [text for text in made if text.startswith("CREATE TABLE") and "PARTITION" not in text]
     assert [re.match(r"CREATE TABLE (\w+)", text)[1] for text in undivided] == ["meta"]
@@ -82,8 +83,7 @@ def test_a_statement_keeps_to_what_every_database_can_do(name: str) -> None:
 
 @pytest.mark.requirement("X11")
 def test_the_schema_keeps_to_what_every_database_can_do() -> None:
-    text = schema(f"fresh_sqlite_{FRESH_VERSION:04}") + schema("search_postgres")
-    text = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "", text)
+    text = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "", TABLES + schema("search_postgres"))
     assert re.search(r"SET NULL|SET DEFAULT|\bDEFAULT\b|TRIGGER|AUTOINCREMENT|SERIAL|GENERATED", text) is None
     for key in re.findall(r"(?:PRIMARY KEY|UNIQUE|FOREIGN KEY) \(([^)]*)\)", text):
         assert key.startswith("user_id")

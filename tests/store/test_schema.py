@@ -1,4 +1,4 @@
-"""The rules at the head of schema/0001.sql, and what is refused as a database.
+"""The rules at the head of schema/store.sql, and what is refused as a database.
 
 SQLite itself is asked what the schema says; nothing of it is read with patterns. Of the statements the text is read
 (which tables, and is each held to a user) and the plan (does each search begin with the user).
@@ -13,13 +13,10 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.fresh_schema import rendered
-from tests.store.old_stores import stop_at
 
-from picomem.errors import NewerSchema, NotADatabase, PicomemError
+from picomem.errors import NewerSchema, NotADatabase, PicomemError, StoreError
 from picomem.store import row_hash, sql_statements
 from picomem.store.sqlite import SqliteConnector
-from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 
@@ -232,32 +229,6 @@ def test_a_list_of_a_hundred_thousand_is_read_by_its_own_index(name, steps, sche
     assert steps <= planned
 
 
-def _made(path: Path) -> list[tuple]:
-    """Everything that a database without users holds, but for its key: the schema, the rows and the versions."""
-    with closing(apsw.Connection(str(path))) as connection:
-        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
-        for name in [name for kind, name, _, sql in rows if kind == "table" and "VIRTUAL" not in sql]:
-            content = sorted(connection.execute(f"SELECT * FROM {name}"), key=repr)
-            rows += [(name, *row) for row in content if row[0] != "redaction_key"]
-        pragmas = ("user_version", "application_id", "auto_vacuum", "encoding", "page_size")
-        return [*rows, *((pragma, connection.pragma(pragma)) for pragma in pragmas)]
-
-
-@pytest.mark.parametrize("version", range(SCHEMA_VERSION))
-def test_a_migrated_database_equals_a_fresh_one(version, tmp_path, open_engine, monkeypatch):
-    old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
-    with monkeypatch.context() as then:
-        stop_at(version, then)
-        open_engine(old).close()
-    open_engine(old).close()
-    open_engine(fresh).close()
-    assert _made(old) == _made(fresh)
-
-
-def test_the_script_of_a_fresh_database_is_what_the_migrations_make(tmp_path):
-    assert rendered(tmp_path, FRESH_VERSION) == sql_statements.schema(f"fresh_sqlite_{FRESH_VERSION:04}")
-
-
 def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
     keys = set()
     for name in ("a.db", "b.db"):
@@ -266,13 +237,14 @@ def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
     assert len(keys) == 2
 
 
-def _refused(path: Path, open_engine, error: type[PicomemError]) -> None:
+def _refused(path: Path, open_engine, error: type[PicomemError], remedy: str = "") -> None:
     """The file is refused with that error, not a byte of it changes, and nothing is left beside it."""
     before, beside = path.read_bytes(), sorted(path.parent.iterdir())
     with pytest.raises(error) as refusal:
         open_engine(path)
     assert type(refusal.value) is error
     assert str(path) in str(refusal.value)
+    assert remedy in str(refusal.value)
     assert path.read_bytes() == before
     assert sorted(path.parent.iterdir()) == beside
 
@@ -280,12 +252,23 @@ def _refused(path: Path, open_engine, error: type[PicomemError]) -> None:
 def test_a_newer_version_is_refused_and_untouched(db, open_engine):
     open_engine().close()
     with closing(apsw.Connection(str(db))) as connection:
-        connection.pragma("user_version", SCHEMA_VERSION + 1)
+        connection.pragma("user_version", 2)
     _refused(db, open_engine, NewerSchema)
 
 
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize("version", [1, 26])
+def test_a_store_from_before_the_first_release_is_refused_and_untouched(version, db, open_engine):
+    """They have another application id; their version numbers went up to 26."""
+    open_engine().close()
+    with closing(apsw.Connection(str(db))) as connection:
+        connection.pragma("application_id", 0x5069636F)
+        connection.pragma("user_version", version)
+    _refused(db, open_engine, StoreError, "`picomem export` of the version that made it, then `picomem import`")
+
+
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-@pytest.mark.parametrize("version", [0, SCHEMA_VERSION])
+@pytest.mark.parametrize("version", [0, 1])
 def test_another_programs_database_is_refused_and_untouched(journal, version, db, open_engine):
     with closing(apsw.Connection(str(db))) as connection:
         connection.pragma("journal_mode", journal)

@@ -133,7 +133,7 @@ def _examine_rows(
         for name in row_repair.mend(tx):
             result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)
-    _check_meta(tx, users, result, repair)
+    _check_meta(tx, result, repair)
     _check_doc_numbers(tx, users, result, repair)
     parts = len(users) + 2
     for done, user in enumerate(users, 1):
@@ -188,9 +188,9 @@ def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
     return scopes
 
 
-def _check_meta(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
-    """Check the entries about the file itself. The version of the analyser and the first number of the search index can
-    be made again; the key that secrets and tombstones are hashed with cannot."""
+def _check_meta(tx: Transaction, result: Diagnosis, repair: bool) -> None:
+    """Check the entries about the file itself. The version of the analyser can be made again; the key that secrets and
+    tombstones are hashed with cannot."""
     entries = meta.entries(tx)
     for name, text, is_whole in entries:
         if is_whole:
@@ -206,11 +206,6 @@ def _check_meta(tx: Transaction, users: list[Scope], result: Diagnosis, repair: 
         if repair:
             meta.put(tx, meta.REDACTION_KEY, os.urandom(32).hex())
         result.add("row", "the key of the store is gone; what was purged may come back when it is read again", repair)
-    if meta.DOCS_BEFORE_RANGES not in names:
-        result.add("row", "the first number of the search index is gone", repair)
-    if repair and meta.mark(tx, meta.DOCS_BEFORE_RANGES) is None:
-        taken = (doc_numbers.highest_taken(tx, user) for user in users)
-        meta.put(tx, meta.DOCS_BEFORE_RANGES, str(max(filter(doc_numbers.in_first_range, taken), default=0)))
 
 
 def _check_doc_numbers(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
@@ -218,13 +213,9 @@ def _check_doc_numbers(tx: Transaction, users: list[Scope], result: Diagnosis, r
     given out to what was deleted since; a repair gives the user a range of numbers that nobody had."""
     taken = {user: doc_numbers.highest_taken(tx, user) for user in users}
     counters = {user: doc_numbers.whole_last(tx, user) for user in users}
-    try:
-        before_ranges = meta.docs_before_ranges(tx)
-    except Corrupt:
-        before_ranges = max(taken.values(), default=0)  # reported above
     highest = max([*taken.values(), *(last for last in counters.values() if last is not None)], default=0)
     for user, last in counters.items():
-        if last is None and (doc_numbers.is_there(tx, user) or taken[user] > before_ranges):
+        if last is None and (doc_numbers.is_there(tx, user) or taken[user] > 0):
             said = f"the counter of the search index of {user.user} is damaged or gone"
         elif last is not None and last < taken[user]:
             said = f"the counter of the search index of {user.user} stands at {last}, and {taken[user]} is taken"

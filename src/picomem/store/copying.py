@@ -1,7 +1,8 @@
 """Copies a store as it is at this moment. The copy may be written; the store itself is only read.
 
 SQLite's backup API copies page by page what a reader sees, including the log, so it neither waits for a writing
-process nor delays one. The store is not opened as the engine opens it, because that would migrate an older one.
+process nor delays one. The store is not opened as the engine opens it, because that would bring an older one up to
+date.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from picomem.paths import hold_database, release_database, status_of, sync_folde
 from picomem.store.database_files import SUFFIXES, log_size
 from picomem.store.new_file import check_name
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
-from picomem.store.sqlite_migrations import APPLICATION_ID, check_version, refuse_another_programs
+from picomem.store.sqlite_schema import APPLICATION_ID, check_version, refuse_another_programs
 
 
 def copy_store(source: Path, target: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
-from picomem.store import meta
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
@@ -26,7 +25,9 @@ def take(tx: Transaction, scope: Scope, count: int, *, with_ranges: bool = True)
     """
     row = sql(tx).one("doc_range", user=scope.user)
     if row is None:
-        last = _first_range(tx, scope) if with_ranges else _before_first(tx, scope)
+        if highest_taken(tx, scope) > 0:
+            raise _damaged(scope)
+        last = _free_range(tx) if with_ranges else 0
     elif is_whole("doc_ranges", row):
         last = int(row[0])
     else:
@@ -41,7 +42,7 @@ def put(tx: Transaction, scope: Scope, last: int) -> None:
 
 
 def last(tx: Transaction, scope: Scope) -> int:
-    """The last number that a user got since there are ranges; 0 where there was none."""
+    """The last number that a user got; 0 where there was none."""
     row = sql(tx).one("doc_range", user=scope.user)
     return int(row[0]) if row else 0
 
@@ -72,9 +73,7 @@ def lowest_taken(tx: Transaction, scope: Scope) -> int:
 def shift(tx: Transaction, lowest: int) -> int:
     """What the numbers of a user who comes from another store are raised by (or lowered), so that they lie in ranges
     that nobody has. `lowest` is the lowest of them."""
-    (highest,) = sql(tx).one("highest_doc_of_all") or (None,)
-    taken = max(highest or 0, meta.docs_before_ranges(tx))
-    free = next_range(taken) if taken else 0
+    free = _free_range(tx)
     first = lowest >> _RANGE_BITS << _RANGE_BITS
     return 0 if first >= free else free - first
 
@@ -84,23 +83,10 @@ def next_range(highest: int) -> int:
     return ((highest >> _RANGE_BITS) + 1) << _RANGE_BITS
 
 
-def in_first_range(doc: int) -> bool:
-    """Return whether a number is of range 0."""
-    return doc >> _RANGE_BITS == 0
-
-
-def _first_range(tx: Transaction, scope: Scope) -> int:
-    before_ranges = meta.docs_before_ranges(tx)
-    if highest_taken(tx, scope) > before_ranges:
-        raise _damaged(scope)
+def _free_range(tx: Transaction) -> int:
+    """Return where a range begins that nobody has."""
     (highest,) = sql(tx).one("highest_doc_of_all") or (None,)
-    return before_ranges if highest is None else next_range(highest)
-
-
-def _before_first(tx: Transaction, scope: Scope) -> int:
-    if highest_taken(tx, scope) > 0:
-        raise _damaged(scope)
-    return 0
+    return 0 if highest is None else next_range(highest)
 
 
 def _damaged(scope: Scope) -> Corrupt:

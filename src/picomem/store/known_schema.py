@@ -21,9 +21,9 @@ from picomem.store.sql_statements import schema, statement
 from picomem.store.tolerant_text import rows_of
 from picomem.text.inert_text import one_line
 
-# Of the schema after the last of `sqlite_migrations.STEPS`. Another schema is compared part by part, which takes a
+# Of the schema of the latest version (schema_versions.py). Another schema is compared part by part, which takes a
 # hundred times as long; so after a new step opening is slow until this is what a test says.
-DIGEST = "334c6c6d74e3d9ee8651377fbb776b60"
+DIGEST = "07c0581454a83b16ae9b98ccbbd57a0f"
 _FULL_TEXT = ("memory", "episode", "note")
 _SHADOWS = ("data", "idx", "content", "docsize", "config")  # SQLite's own tables of a full text
 _FULL_TEXT_TABLES = frozenset(f"{source}_{end}" for source in _FULL_TEXT for end in ("words", "vocabulary"))
@@ -90,10 +90,10 @@ def difference(connection: apsw.Connection) -> SchemaDifference:
     parts = _parts(_rows(connection))
     if digest(parts) == DIGEST:
         return SchemaDifference()
-    from picomem.store.sqlite_migrations import migrate
+    from picomem.store.sqlite_schema import prepare
 
     known = apsw.Connection(":memory:")
-    migrate(known, Path(":memory:"))
+    prepare(known, Path(":memory:"))
     rows = _rows(known)
     ours = _parts(rows)
     return SchemaDifference(parts - ours, ours - parts, {str(name): str(text) for _, name, _, text in rows})
@@ -138,5 +138,4 @@ def _make_full_text(connection: apsw.Connection) -> None:
         connection.execute(f"INSERT OR IGNORE INTO {words}_config VALUES ('version', 4)")
         for table in (words, *(f"{words}_{end}" for end in _SHADOWS)):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for name in ("search_sqlite", "search_sqlite_0003"):
-        connection.execute(schema(name))
+    connection.execute(schema("search_sqlite"))

@@ -10,7 +10,6 @@ from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 
-DOCS_BEFORE_RANGES = "docs_before_ranges"  # the last number of a document before each user had a range of numbers
 REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
 FILE_CHECK = "file_check"  # see file_checks.py
 
@@ -58,11 +57,6 @@ def entries(tx: Transaction) -> list[MetaEntry]:
 def delete(tx: Transaction, name: str) -> None:
     """Delete the text of that name."""
     sql(tx).run("delete_meta", name=name)
-
-
-def docs_before_ranges(tx: Transaction) -> int:
-    """See DOCS_BEFORE_RANGES; 0 in a store that is newer. Raises Corrupt."""
-    return int(_required(tx, DOCS_BEFORE_RANGES))
 
 
 def key(tx: Transaction) -> bytes:

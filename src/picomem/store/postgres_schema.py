@@ -1,4 +1,4 @@
-"""The schema of a store on PostgreSQL: the tables of SQLite's script in PostgreSQL's words, and those of search."""
+"""The schema of a store on PostgreSQL: the tables of `schema/` in PostgreSQL's words, and those of search."""
 
 from __future__ import annotations
 
@@ -8,23 +8,32 @@ import psycopg
 
 from picomem import errors
 from picomem.store.connector import EVERYONE
-from picomem.store.meta import DOCS_BEFORE_RANGES, REDACTION_KEY
+from picomem.store.meta import REDACTION_KEY
 from picomem.store.postgres_dialect import SCHEMA, translated_schema, translated_statement
 from picomem.store.postgres_transaction import seeing
-from picomem.store.row_hash import COLUMNS, KEYS, row_hash
+from picomem.store.row_hash import row_hash
+from picomem.store.schema_versions import (
+    FIRST_FILES,
+    AddedColumns,
+    latest_version,
+    refuse_newer,
+    steps_after,
+    unreleased_layout,
+)
 from picomem.store.sql_statements import schema, statement
-from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS, Added
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 OLDEST = 160_000  # PostgreSQL 16
-_VERSION = "schema_version"
+_VERSION = "schema"
+_UNRELEASED = "schema_version"  # held the version in stores from before the first release
 _LOCK = 0x7069636F  # of the transaction that makes the tables: two processes may begin at once
 
 
 def prepare(connection: psycopg.Connection, store: str, partitions: int, *, create: bool) -> None:
     """Make the tables, or bring them up to date, in one transaction.
 
-    Raises NoStore, NewerSchema, StoreError, or Unsupported where the tables were distributed with Citus.
+    Raises NoStore, NewerSchema, StoreError (also for a store from before the first release), or Unsupported where the
+    tables were distributed with Citus.
     """
     if connection.info.server_version < OLDEST:
         raise errors.StoreError(f"{store} is older than PostgreSQL 16; use a newer server.")
@@ -35,11 +44,11 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; "
             "move the store to a database without Citus."
         )
-    version = _version(connection)
-    if version == SCHEMA_VERSION:
+    version = _version(connection, store)
+    if version == latest_version():
         return
     # The version is asked again, because another process may have made all tables between the first two questions.
-    if version == 0 and _holds_tables(connection) and _version(connection) == 0:
+    if version == 0 and _holds_tables(connection) and _version(connection, store) == 0:
         raise errors.StoreError(
             f"The schema {SCHEMA} of {store} holds tables that are not picomem's; make a database for picomem alone."
         )
@@ -48,52 +57,44 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             f"There is no store in {store}; check the address, or make one there with `picomem remember` or "
             "`picomem ingest`."
         )
-    if version < SCHEMA_VERSION and not _may_change(connection):
+    if version < latest_version() and not _may_change(connection):
         raise errors.ReadOnly(
             f"{store} is not up to date, and this role does not own it; run picomem once with the role that does."
         )
     with connection.transaction():
         _execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})")
-        version = _version(connection)
-        if version > SCHEMA_VERSION:
-            raise errors.NewerSchema(
-                f"{store} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); upgrade "
-                "picomem to open it."
-            )
+        version = _version(connection, store)
+        refuse_newer(store, version)
         if version == 0:
-            _make_fresh(connection, partitions)
-            version = FRESH_VERSION
+            _make_first(connection, partitions)
+            version = 1
         partitions = _partitions(connection)
         _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
-        for step in STEPS[version:]:
-            for name in (*step.files, *step.postgres):
-                for text in translated_schema(schema(name), partitions):
-                    _execute(connection, text)
+        for step in steps_after(version):
+            for text in translated_schema(schema(step.file), partitions):
+                _execute(connection, text)
             for added in step.added:
                 _hash_anew(connection, added)
-        _put(connection, _VERSION, str(SCHEMA_VERSION))
+        _put(connection, _VERSION, str(latest_version()))
 
 
-def _hash_anew(connection: psycopg.Connection, added: Added) -> None:
-    """Give the rows of a table the hash over columns that were added; a damaged row stays damaged."""
+def _hash_anew(connection: psycopg.Connection, added: AddedColumns) -> None:
     _execute(connection, seeing(EVERYONE))
-    keys = " AND ".join(f"{name} = %({name})s" for name in KEYS[added.table])
-    there = COLUMNS[added.table].index(added.columns[-1]) + 1  # a later step adds the others
-    columns = COLUMNS[added.table][:there]
-    rows = connection.execute(f"SELECT {', '.join(columns)}, row_hash FROM {added.table}".encode()).fetchall()
-    for *values, stored in rows:
-        if stored == row_hash(added.table, values[: -len(added.columns)]):
-            row = dict(zip(columns, values, strict=True)) | {"row_hash": row_hash(added.table, values)}
-            connection.execute(f"UPDATE {added.table} SET row_hash = %(row_hash)s WHERE {keys}".encode(), row)
+    rows = connection.execute(added.select().encode()).fetchall()
+    for values in added.new_hashes(rows):
+        connection.execute(translated_statement(added.update()).encode(), values)
 
 
-def _version(connection: psycopg.Connection) -> int:
-    """The version of the schema; 0 where there is no store."""
+def _version(connection: psycopg.Connection, store: str) -> int:
+    """The version of the schema; 0 where there is no store. Raises StoreError for one from before the first release."""
     (table,) = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.meta",)).fetchone() or (None,)
     if table is None:
         return 0
-    row = connection.execute(f"SELECT value FROM {SCHEMA}.meta WHERE name = %s", (_VERSION,)).fetchone()
-    return int(row[0]) if row else 0
+    entries = f"SELECT name, value FROM {SCHEMA}.meta WHERE name IN (%s, %s)"
+    versions = dict(connection.execute(entries.encode(), (_VERSION, _UNRELEASED)).fetchall())
+    if _UNRELEASED in versions:
+        raise unreleased_layout(store)
+    return int(versions.get(_VERSION, 0))
 
 
 def _partitions(connection: psycopg.Connection) -> int:
@@ -125,14 +126,13 @@ def _may_change(connection: psycopg.Connection) -> bool:
     return row is None or bool(row[0])
 
 
-def _make_fresh(connection: psycopg.Connection, partitions: int) -> None:
+def _make_first(connection: psycopg.Connection, partitions: int) -> None:
     _execute(connection, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
-    for name in (f"fresh_sqlite_{FRESH_VERSION:04}", "search_postgres"):
+    for name in (*FIRST_FILES, "search_postgres"):
         _execute(connection, "\n".join(translated_schema(schema(name), partitions)))
-    entries = {DOCS_BEFORE_RANGES: "0", REDACTION_KEY: os.urandom(32).hex(), "terms_version": TERMS_VERSION}
-    for name, value in entries.items():
-        _put(connection, name, value)
+    _put(connection, REDACTION_KEY, os.urandom(32).hex())
+    _put(connection, "terms_version", TERMS_VERSION)
 
 
 def _put(connection: psycopg.Connection, name: str, value: str) -> None:

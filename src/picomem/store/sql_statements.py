@@ -40,7 +40,7 @@ def _everyones() -> frozenset[str]:
 
 
 def schema(name: str) -> str:
-    """A whole file of `schema/`, for creating or migrating a database."""
+    """A whole file of `schema/`, for making the tables or a step to a later version."""
     return (_FOLDER / "schema" / f"{name}.sql").read_text("utf-8")
 
 

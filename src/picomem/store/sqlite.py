@@ -11,7 +11,7 @@ How it is used, and why:
 - A folder that cannot be written is opened as far as that is possible: read-only, then as an immutable file.
 - Where a damaged log has lost changes (`log_damage.py`), the store is only read until a repair goes on without them.
 
-Beside it: `sqlite_transaction.py` runs statements, `sqlite_migrations.py` makes the schema, `sqlite_maintenance.py`
+Beside it: `sqlite_transaction.py` runs statements, `sqlite_schema.py` makes the tables, `sqlite_maintenance.py`
 looks after the file, `sqlite_errors.py` turns the library's errors into picomem's.
 """
 
@@ -32,7 +32,6 @@ from picomem import errors
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta
-from picomem.store import sqlite_migrations as migrations
 from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
@@ -41,8 +40,9 @@ from picomem.store.known_schema import SchemaDifference, difference
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
+from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
-from picomem.store.sqlite_migrations import check_version, migrate, refuse_another_programs
+from picomem.store.sqlite_schema import check_version, prepare, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
 from picomem.store.store_identity import StoreIdentity
 from picomem.text.terms import VERSION as TERMS_VERSION
@@ -136,10 +136,8 @@ class SqliteConnector:
                     f"{self.path} was never finished, since its disk was full or it could not be written; nothing is "
                     "in it. Make room or name another file, and store something."
                 ) from error
-            with self.read() as tx:
-                if tx.one("has_meta") is None:
-                    raise errors.NotADatabase() from error
-            if self._reader().pragma("user_version") != migrations.SCHEMA_VERSION:
+            check_version(self._reader(), self.path)
+            if self._reader().pragma("user_version") != latest_version():
                 raise errors.ReadOnly(
                     f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
                     "be written; open it once where it can."
@@ -154,7 +152,7 @@ class SqliteConnector:
         """Open what SQLite can still see, for reading only, after the log was copied."""
         log = Path(f"{self.path}-wal")
         self.read_only = self._is_log_damaged = True
-        if self._is_unmade() or self._reader().pragma("user_version") != migrations.SCHEMA_VERSION:
+        if self._is_unmade() or self._reader().pragma("user_version") != latest_version():
             raise errors.ReadOnly(
                 f"The log {log} is damaged, and without it the store cannot be used; put a copy of {self.path.name} "
                 f"and {log.name} in their place, or move {log.name} away to go on without what was stored last."
@@ -263,7 +261,7 @@ class SqliteConnector:
         self._switch_to_wal(self._writer)
         self._writer.pragma("synchronous", 2)
         self._writer.pragma("journal_size_limit", 64 << 20)
-        migrate(self._writer, self.path)
+        prepare(self._writer, self.path)
 
     def _close_writer(self) -> None:
         if self._writer is not None:

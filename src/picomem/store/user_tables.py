@@ -14,7 +14,7 @@ from typing import NamedTuple
 import apsw
 
 from picomem.store.row_hash import COLUMNS
-from picomem.store.sqlite_migrations import migrate
+from picomem.store.sqlite_schema import prepare
 
 
 class UserTable(NamedTuple):
@@ -52,7 +52,7 @@ class UserTable(NamedTuple):
 def user_tables() -> tuple[UserTable, ...]:
     """Every table that holds rows of users, each behind those to which its foreign keys lead."""
     connection = apsw.Connection(":memory:")
-    migrate(connection, Path(":memory:"))
+    prepare(connection, Path(":memory:"))
     return tuple(_parents_first(list(_tables(connection))))
 
 

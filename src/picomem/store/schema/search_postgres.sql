@@ -1,13 +1,15 @@
 -- What PostgreSQL has besides the tables of the store.
 
--- A row for each user. Each write changes it, so two writers of one user take turns; a write for everyone locks the table.
+-- A row for each user. Each write changes it, so two writers of one user take turns; a write for everyone locks the
+-- table. `writes` are the tokens of the user's last writes (store/postgres_commit.py).
 CREATE TABLE user_locks (
-    user_id  TEXT  NOT NULL,
+    user_id  TEXT     NOT NULL,
+    writes   bigint[] NOT NULL,
     PRIMARY KEY (user_id)
 ) STRICT;
 
--- Full text: how often a term occurs in a document, one in its name counting twice, and how many terms the document has.
--- `source` is 1 for memories, 2 for episodes, 3 for notes.
+-- Full text: how often a term occurs in a document, one in its name counting twice, and how many terms the document
+-- has. `source` is 1 for memories, 2 for episodes, 3 for notes.
 CREATE TABLE word_postings (
     doc        INTEGER  NOT NULL,
     frequency  integer  NOT NULL,

@@ -1,7 +1,7 @@
--- Channels on which people write to PicoBot from elsewhere.
+-- Channels: people who write to PicoBot from other programs.
 
 -- What came in and what goes out, in one log. A message that came in is stored before it is acknowledged, once for each
--- id that the channel gave it. The texts are emptied when they are answered or sent: from then on a session holds them.
+-- id that the channel gave it. Its text is emptied when it was answered or sent: from then on a session holds it.
 CREATE TABLE channel_messages (
     user_id       TEXT    NOT NULL,
     id            TEXT    NOT NULL,
@@ -31,8 +31,9 @@ CREATE UNIQUE INDEX channel_messages_native ON channel_messages (user_id, channe
 CREATE INDEX channel_messages_conversation ON channel_messages (user_id, channel, account, conversation, id);
 CREATE INDEX channel_messages_open ON channel_messages (user_id, id) WHERE state IN ('waiting', 'ready', 'sending');
 
--- Who writes: an id of the channel, and the user that it stands for. These rows belong to the directory, which is a user
--- of its own, since they are looked up before the person is known.
+-- Who writes: an id of the channel, and the user that it stands for. The rows belong to the directory, which is a user
+-- of its own, because they are looked up before the person is known. `sender` is the same for all ids of one sender. A
+-- revoked id stands for nobody; its row stays, so that the id is not stored again.
 CREATE TABLE contacts (
     user_id     TEXT    NOT NULL,
     channel     TEXT    NOT NULL,
@@ -40,6 +41,8 @@ CREATE TABLE contacts (
     native_id   TEXT    NOT NULL,
     person      TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
+    sender      TEXT,
+    revoked_at  INTEGER,
     row_hash    TEXT,
     PRIMARY KEY (user_id, channel, account, native_id)
 ) STRICT;
