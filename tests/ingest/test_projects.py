@@ -28,7 +28,6 @@ from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.episode import KnownFolder
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories
 
 
 def git(*arguments: str, cwd: Path) -> None:
@@ -269,22 +268,6 @@ def test_a_second_clone_joins_the_project_of_the_first(engine: Engine, repositor
     assert _projects(engine) == {"s1": "harbor", "s2": "harbor"}
 
 
-def test_a_project_keeps_the_name_under_which_an_older_store_knows_it(
-    engine: Engine, repository: Path, tmp_path: Path
-) -> None:
-    transcripts = tmp_path / "transcripts"
-    transcripts.mkdir()
-    _session(repository, transcripts, "s1", "The first session.")
-    engine.ingest(transcripts)
-    with engine._context.connector.write(engine.scope) as tx:
-        (known,) = episodes.transcripts(tx, engine.scope)
-        episodes.put_transcript(tx, engine.scope, replace(known, project="dock", repository=""))
-    (repository / "api").mkdir()
-    _session(repository / "api", transcripts, "s2", "The second session.")
-    engine.ingest(transcripts)
-    assert _projects(engine) == {"s1": "dock", "s2": "dock"}
-
-
 def _workdirs(tmp_path: Path, *remotes: str) -> list[Path]:
     """Folders of one name under other owners; with a remote they are repositories."""
     folders = [tmp_path / owner / "workdir" for owner in ("alpha", "beta")]
@@ -319,48 +302,6 @@ def test_two_folders_of_one_name_are_two_projects(
     for project, own, other in (("workdir", "7411", "9022"), (second, "9022", "7411")):
         page = engine.index(scope=Scope("local", project=project)).text
         assert own in page and other not in page
-
-
-def _as_named_by_folders(engine: Engine) -> None:
-    """Put everything under the names that folders alone gave."""
-    with engine._context.connector.write(engine.scope) as tx:
-        for known in episodes.transcripts(tx, engine.scope):
-            episodes.put_transcript(tx, engine.scope, replace(known, project="workdir"))
-        for stored in list(memories.stored_versions(tx, engine.scope)):
-            if stored.record.scope.project:
-                memories.move(tx, stored.record, "workdir")
-
-
-@pytest.mark.parametrize("remotes", [(), ("mia/alpha", "acme/beta")])
-def test_a_store_that_named_projects_by_their_folders_is_separated_by_the_next_ingest(
-    engine: Engine, tmp_path: Path, remotes: tuple[str, ...]
-) -> None:
-    transcripts = tmp_path / "transcripts"
-    transcripts.mkdir()
-    alpha, beta = _workdirs(tmp_path, *remotes)
-    _session(alpha, transcripts, "s1", "Please remember that the port of the scheduler is 7411.")
-    _session(beta, transcripts, "s2", "Please remember that the port of the scheduler is 9022.")
-    _session(beta, transcripts, "s3", "Please remember that the crane is painted green.")
-    engine.ingest(transcripts)
-    second = _projects(engine)["s2"]
-    workdir, other = Scope("local", project="workdir"), Scope("local", project=second)
-    engine.remember("The harbour opens at six.", key="opening", scope=workdir)
-    engine.revise("crane_painted_green", content="The crane is painted blue.", scope=other)
-    _as_named_by_folders(engine)
-    assert "9022" in engine.index(scope=workdir).text and not engine.index(scope=other).entries
-
-    engine.ingest(transcripts)
-    assert _projects(engine) == {"s1": "workdir", "s2": second, "s3": second}
-    page, others_page = engine.index(scope=workdir).text, engine.index(scope=other).text
-    assert "7411" in page and "opens at six" in page and "9022" not in page and "crane" not in page
-    assert "9022" in others_page and "painted blue" in others_page
-    assert "7411" not in others_page and "opens at six" not in others_page
-    with engine._context.connector.read() as tx:
-        before = episodes.transcripts(tx, engine.scope)
-    engine.ingest(transcripts)
-    with engine._context.connector.read() as tx:
-        assert episodes.transcripts(tx, engine.scope) == before
-    assert engine.doctor().healthy
 
 
 def test_a_folder_is_one_project_before_it_is_a_repository_with_a_remote_and_after(
@@ -576,18 +517,12 @@ def test_a_folder_that_is_again_what_it_was_shares_nothing_with_what_it_linked_t
     assert "7411" not in engine.index(scope=Scope("local", project="other")).text
 
 
-@pytest.mark.parametrize("is_merged", [False, True])
-def test_only_the_first_remote_of_a_folder_takes_over_what_was_said_before_it(
-    engine: Engine, tmp_path: Path, is_merged: bool
-) -> None:
+def test_only_the_first_remote_of_a_folder_takes_over_what_was_said_before_it(engine: Engine, tmp_path: Path) -> None:
     transcripts, folder = tmp_path / "transcripts", tmp_path / "workdir"
     transcripts.mkdir()
     for name, remote, boat in (("s1", "", "ferry"), ("s2", "mia/alpha", "tug"), ("s3", "acme/beta", "barge")):
         _become_repository(folder, remote)
         _session(folder, transcripts, name, f"Please remember that the {boat} is painted green.")
-        engine.ingest(transcripts)
-    if is_merged:
-        _as_named_by_folders(engine)
         engine.ingest(transcripts)
     assert _projects(engine) == {"s1": "workdir", "s2": "workdir", "s3": "workdir (acme/beta)"}
     for remote, boats in (("mia/alpha", {"ferry", "tug"}), ("acme/beta", {"barge"})):

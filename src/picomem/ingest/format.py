@@ -150,8 +150,7 @@ class State:
                 Recent(stored["seen"]),
                 dict(stored["marks"]),
                 Branches.from_json(stored["branches"]),
-                # An older picomem's state does not say what was read.
-                Origin(stored.get("outside", Origin.OTHER if stored["turns"] else Origin.AGENT)),
+                Origin(stored["outside"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error

@@ -27,7 +27,6 @@ from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.format import NAMELESS, NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
-from picomem.ingest.project_separation import separate_projects
 from picomem.ingest.projects import ProjectNames
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
@@ -109,7 +108,6 @@ class Ingest:
     ) -> Report:
         """Read all that is new in these files. Raises only what stops everything (a full disk, a locked store)."""
         files = list(transcripts)
-        separate_projects(self._connector, self._scope, self._clock())
         report = Report()
         state = IngestProgress(
             files_total=len(files),

@@ -138,8 +138,8 @@ def project_name(name: str, identity: str, identities: set[str], known: list[Kno
 def owners_of_names(known: Iterable[KnownFolder]) -> dict[str, set[str]]:
     """The identities that each name of a project belongs to. Pure.
 
-    They are the first identity that had it, and later ones of the same place up to its first remote. A store that named
-    projects by their folders alone holds rows of other identities under the name as well, which do not own it.
+    They are the first identity that had it, and later ones of the same place up to its first remote. Another identity
+    that has the name as well, because two processes read its first sessions at once, does not own it.
     """
     owners: dict[str, set[str]] = {}
     places: dict[str, tuple[str, set[str]]] = {}
@@ -178,31 +178,6 @@ def stored_name(name: str, known: list[KnownFolder]) -> str:
     if len(fitting) > 1:
         raise Conflict(f"Several projects are called “{name}”: {', '.join(sorted(fitting))}; give one of these names.")
     return fitting[0] if fitting else name
-
-
-def misnamed_folders(known: list[KnownFolder]) -> dict[KnownFolder, str]:
-    """The folders of sessions under a name that another identity owns, with the names of their own projects.
-
-    A store that named projects by their folders alone has such rows. One whose name is not that of its folder, and that
-    says no repository, may be of a repository that is gone, and stays.
-    """
-    owners = owners_of_names(known)
-    strays = [folder for folder in known if folder.identity not in owners[folder.project]]
-    if not strays:
-        return {}
-    names = ProjectNames(known.copy)
-    present = [names.of(folder.cwd) for folder in known]  # an owner may have become a repository since
-    places, renamed = [*known, *present], dict[KnownFolder, str]()
-    for stray in strays:
-        plain = plain_name(stray.project, owners[stray.project])
-        if not stray.repository and _folder_name(stray.cwd) != plain:
-            continue
-        identity = stray.repository or names.of(stray.cwd).identity
-        project = project_name(plain, identity, {identity}, places)
-        places.append(KnownFolder(stray.cwd, project, identity))
-        if project != stray.project:
-            renamed[stray] = project
-    return renamed
 
 
 def _candidates(name: str, identity: str) -> Iterator[str]:

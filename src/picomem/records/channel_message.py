@@ -69,7 +69,7 @@ class ChannelMessage:
 class Contact:
     """An id of a sender on a channel, and the user that it stands for; revoked, it stands for nobody.
 
-    `sender` is the same for all ids of one sender, and empty for those that an older version stored.
+    `sender` is the same for all ids of one sender.
     """
 
     channel: str

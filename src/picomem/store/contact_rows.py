@@ -77,7 +77,7 @@ def _contact(row: Row) -> Contact:
         native_id=values["native_id"],
         person=values["person"],
         created_at=values["created_at"],
-        sender=values["sender"] or "",
+        sender=values["sender"],
         revoked_at=values["revoked_at"],
     )
 

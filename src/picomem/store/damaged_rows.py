@@ -23,13 +23,13 @@ _INTEGERS = frozenset(
 _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},
     "changes": {"before", "after", "idempotency_key", "request_hash"},
-    "transcripts": {"started_at", "ended_at", "abandoned", "policy_by", "repository"},
-    "episodes": {"started_at", "ended_at", "actions", "outcomes", "suggested", "tags"},
+    "transcripts": {"started_at", "ended_at", "policy_by"},
+    "episodes": {"started_at", "ended_at", "tags"},
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},
     "access_tokens": {"expires_at", "revoked_at"},
-    "contacts": {"sender", "revoked_at"},
+    "contacts": {"revoked_at"},
 }
 _OF_A_SCOPE = {"user_id", "agent", "project", "session"}
 _CHOICES = {
@@ -42,10 +42,7 @@ _CHOICES = {
 }
 _LISTS = {"memories": ("tags", "related")}
 _UNREADABLE = '["(damaged)"]'
-_NULL_TEXTS = set(
-    "closed_by path idempotency_key request_hash abandoned actions outcomes suggested sender policy_by "
-    "repository".split()
-)
+_NULL_TEXTS = set("closed_by path idempotency_key request_hash policy_by".split())
 
 
 def readable(table: str, row: Row) -> Row:

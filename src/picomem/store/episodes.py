@@ -547,9 +547,9 @@ def _record(row: Row) -> Episode:
         identity=values["identity"],
         created_at=values["created_at"],
         doc=values["doc"],
-        actions=values["actions"] or "",
-        outcomes=values["outcomes"] or "",
-        suggested=values["suggested"] or "",
+        actions=values["actions"],
+        outcomes=values["outcomes"],
+        suggested=values["suggested"],
         tags=names_in(values["tags"] or "[]"),
     )
 
@@ -592,9 +592,9 @@ def _transcript_record(row: Row) -> Transcript:
         turns=row[18],
         skipped=row[19],
         updated_at=row[20],
-        abandoned=row[21] or "[]",
+        abandoned=row[21],
         policy_by=row[23],
-        repository=row[24] or "",
+        repository=row[24],
     )
 
 

@@ -1,5 +1,5 @@
-"""Finds the former names of a project. A session names its project by its repository; an older picomem, or a folder
-that was in no repository yet, named it by the folder.
+"""Finds the former names of a project. A session names its project by its repository, or by its folder if
+that was in no repository yet.
 
 Nothing is stored for this and no memory moves: two sessions of one folder that belong to different projects tell it.
 """

@@ -23,7 +23,7 @@ CREATE TABLE channel_messages (
     created_at    INTEGER NOT NULL,
     due_at        INTEGER NOT NULL,
     attempts      INTEGER NOT NULL,
-    row_hash      TEXT,
+    row_hash      TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX channel_messages_native ON channel_messages (user_id, channel, account, native_id)
@@ -41,9 +41,9 @@ CREATE TABLE contacts (
     native_id   TEXT    NOT NULL,
     person      TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
-    sender      TEXT,
+    sender      TEXT    NOT NULL,
     revoked_at  INTEGER,
-    row_hash    TEXT,
+    row_hash    TEXT    NOT NULL,
     PRIMARY KEY (user_id, channel, account, native_id)
 ) STRICT;
 CREATE INDEX contacts_person ON contacts (user_id, person);
@@ -58,6 +58,6 @@ CREATE TABLE pairings (
     name        TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
     expires_at  INTEGER NOT NULL,
-    row_hash    TEXT,
+    row_hash    TEXT    NOT NULL,
     PRIMARY KEY (user_id, code)
 ) STRICT;

@@ -90,7 +90,7 @@ CREATE TABLE changes (
     content_hash     TEXT    NOT NULL,
     idempotency_key  TEXT,
     request_hash     TEXT,
-    row_hash         TEXT,
+    row_hash         TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
 CREATE INDEX changes_run ON changes (user_id, run);
@@ -117,7 +117,7 @@ CREATE TABLE lineage (
     parent_version  INTEGER NOT NULL,
     role            TEXT    NOT NULL,
     change_id       TEXT    NOT NULL,
-    row_hash        TEXT,
+    row_hash        TEXT    NOT NULL,
     PRIMARY KEY (user_id, child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role)
 ) STRICT;
 CREATE INDEX lineage_parent ON lineage (user_id, parent_kind, parent_id);
@@ -145,6 +145,6 @@ CREATE TABLE exports (
     budget        INTEGER NOT NULL,
     exported_at   INTEGER NOT NULL,
     content_hash  TEXT    NOT NULL,
-    row_hash      TEXT,
+    row_hash      TEXT    NOT NULL,
     PRIMARY KEY (user_id, path)
 ) STRICT;

@@ -8,7 +8,7 @@ CREATE TABLE note_files (
     stamp         TEXT    NOT NULL,
     modified_at   INTEGER NOT NULL,
     content_hash  TEXT    NOT NULL,
-    row_hash      TEXT,
+    row_hash      TEXT    NOT NULL,
     PRIMARY KEY (user_id, root, path)
 ) STRICT;
 

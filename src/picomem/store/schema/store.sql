@@ -15,7 +15,7 @@
 CREATE TABLE meta (
     name      TEXT PRIMARY KEY,
     value     TEXT NOT NULL,
-    row_hash  TEXT
+    row_hash  TEXT NOT NULL
 ) STRICT;
 
 -- The same for a user: the purges that are not finished, and when retention ran last.
@@ -23,7 +23,7 @@ CREATE TABLE user_marks (
     user_id   TEXT NOT NULL,
     name      TEXT NOT NULL,
     value     TEXT NOT NULL,
-    row_hash  TEXT,
+    row_hash  TEXT NOT NULL,
     PRIMARY KEY (user_id, name)
 ) STRICT;
 
@@ -32,7 +32,7 @@ CREATE TABLE user_marks (
 CREATE TABLE doc_ranges (
     user_id   TEXT    NOT NULL,
     last_doc  INTEGER NOT NULL,
-    row_hash  TEXT,
+    row_hash  TEXT    NOT NULL,
     PRIMARY KEY (user_id)
 ) STRICT;
 
@@ -42,9 +42,9 @@ CREATE TABLE doc_ranges (
 CREATE TABLE holdings (
     user_id     TEXT    NOT NULL,
     episodes    INTEGER NOT NULL,
-    memories    INTEGER,
-    believed    INTEGER,
-    searchable  INTEGER,
+    memories    INTEGER NOT NULL,
+    believed    INTEGER NOT NULL,
+    searchable  INTEGER NOT NULL,
     PRIMARY KEY (user_id)
 ) STRICT;
 
@@ -93,7 +93,7 @@ CREATE TABLE access_tokens (
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER,
     revoked_at   INTEGER,
-    row_hash     TEXT,
+    row_hash     TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX access_tokens_digest ON access_tokens (user_id, digest);
@@ -105,7 +105,7 @@ CREATE TABLE tombstones (
     user_id   TEXT    NOT NULL,
     digest    TEXT    NOT NULL,
     size      INTEGER,
-    row_hash  TEXT,
+    row_hash  TEXT    NOT NULL,
     PRIMARY KEY (user_id, digest)
 ) STRICT, WITHOUT ROWID;
 
@@ -117,6 +117,6 @@ CREATE TABLE spending (
     calls          INTEGER NOT NULL,
     input_tokens   INTEGER NOT NULL,
     output_tokens  INTEGER NOT NULL,
-    row_hash       TEXT,
+    row_hash       TEXT    NOT NULL,
     PRIMARY KEY (user_id, day, model)
 ) STRICT;

@@ -28,9 +28,9 @@ CREATE TABLE transcripts (
     turns           INTEGER NOT NULL,
     skipped         TEXT    NOT NULL,
     updated_at      INTEGER NOT NULL,
-    abandoned       TEXT,
+    abandoned       TEXT    NOT NULL,
     policy_by       TEXT,
-    repository      TEXT,
+    repository      TEXT    NOT NULL,
     row_hash        TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
@@ -69,9 +69,9 @@ CREATE TABLE episodes (
     tokens         INTEGER NOT NULL,
     identity       TEXT    NOT NULL,
     created_at     INTEGER NOT NULL,
-    actions        TEXT,
-    outcomes       TEXT,
-    suggested      TEXT,
+    actions        TEXT    NOT NULL,
+    outcomes       TEXT    NOT NULL,
+    suggested      TEXT    NOT NULL,
     tags           TEXT,
     row_hash       TEXT    NOT NULL,
     PRIMARY KEY (user_id, id),
@@ -84,7 +84,7 @@ CREATE INDEX episodes_time ON episodes (user_id, started_at, first_turn, part);
 -- Few episodes are of the timeline.
 CREATE INDEX episodes_timeline ON episodes (user_id, created_at) WHERE category = 'timeline';
 CREATE INDEX episodes_suggested ON episodes (user_id, started_at DESC, id, transcript_id)
-    WHERE suggested IS NOT NULL AND suggested <> '';
+    WHERE suggested <> '';
 
 -- When the event happened that an episode dates (“yesterday we …”), as ingest read it: from `since` up to `until`, UTC
 -- microseconds. It is derived from the episode's words and time.
@@ -114,7 +114,7 @@ CREATE TABLE transcript_consolidations (
     generation     INTEGER NOT NULL,
     episodes       TEXT    NOT NULL,
     at             INTEGER NOT NULL,
-    row_hash       TEXT,
+    row_hash       TEXT    NOT NULL,
     PRIMARY KEY (user_id, run),
     FOREIGN KEY (user_id, transcript_id) REFERENCES transcripts (user_id, id) ON DELETE CASCADE
 ) STRICT;

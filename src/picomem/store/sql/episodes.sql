@@ -68,9 +68,9 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
 
 -- name: known_folders
-SELECT cwd, project, coalesce(repository, ''), max(id) FROM transcripts
+SELECT cwd, project, repository, max(id) FROM transcripts
 WHERE user_id = :user AND cwd <> '' AND project <> ''
-GROUP BY cwd, project, coalesce(repository, '') ORDER BY min(id)
+GROUP BY cwd, project, repository ORDER BY min(id)
 
 -- name: denied_transcript
 SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
@@ -242,9 +242,9 @@ SELECT episodes FROM holdings WHERE user_id = :user
 -- name: add_memories_to_holdings
 INSERT INTO holdings (user_id, episodes, memories, believed, searchable)
 VALUES (:user, 0, :versions, :believed, :searchable)
-ON CONFLICT (user_id) DO UPDATE SET memories = coalesce(holdings.memories, 0) + excluded.memories,
-    believed = coalesce(holdings.believed, 0) + excluded.believed,
-    searchable = coalesce(holdings.searchable, 0) + excluded.searchable
+ON CONFLICT (user_id) DO UPDATE SET memories = holdings.memories + excluded.memories,
+    believed = holdings.believed + excluded.believed,
+    searchable = holdings.searchable + excluded.searchable
 
 -- name: memory_counts
 -- Those in the table, then those that were counted as they were written.
@@ -255,7 +255,7 @@ SELECT count(*), count(*) FILTER (WHERE known_to IS NULL), count(*) FILTER (WHER
 FROM memories AS m WHERE m.user_id = :user
 
 -- name: written_memory_counts
-SELECT coalesce(memories, 0), coalesce(believed, 0), coalesce(searchable, 0) FROM holdings WHERE user_id = :user
+SELECT memories, believed, searchable FROM holdings WHERE user_id = :user
 
 -- name: recount_memories
 INSERT INTO holdings (user_id, episodes, memories, believed, searchable)
@@ -264,7 +264,7 @@ ON CONFLICT (user_id) DO UPDATE SET memories = excluded.memories, believed = exc
     searchable = excluded.searchable
 
 -- name: add_to_holdings
-INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)
+INSERT INTO holdings (user_id, episodes, memories, believed, searchable) VALUES (:user, :episodes, 0, 0, 0)
 ON CONFLICT (user_id) DO UPDATE SET episodes = holdings.episodes + excluded.episodes
 
 -- name: old_timeline_entries
@@ -275,7 +275,7 @@ WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 -- The conditions on what is suggested lead to the index episodes_suggested.
 SELECT {episode_columns} FROM episodes AS e
 JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
-WHERE e.user_id = :user AND e.suggested IS NOT NULL AND e.suggested <> '' AND t.send_policy <> 'deny' AND {of_project}
+WHERE e.user_id = :user AND e.suggested <> '' AND t.send_policy <> 'deny' AND {of_project}
   AND (:agent = '' OR t.agent = :agent) AND (:session = '' OR t.session = :session)
 ORDER BY e.started_at DESC, e.id LIMIT :limit
 
