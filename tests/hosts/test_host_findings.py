@@ -92,7 +92,7 @@ def _hooks_of(settings: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("layout", ["in one group", "in two groups"])
 @pytest.mark.parametrize("commands", [("/gone/picomem-hook", "/gone/picomem-hook"),
-    ("/gone/picomem-hook", "/lost/picomem-hook --db /other.db"), (None, "/gone/picomem-hook claude-code"),
+    ("/gone/picomem-hook", "/lost/picomem-hook --db /other.db"), (None, "/gone/picomem-hook --user ann"),
     ("/gone/picomem-hook", None), (None, None)])  # fmt: skip
 def test_an_install_corrects_every_hook_that_the_doctor_tells_of(
     commands: tuple[str | None, str | None],

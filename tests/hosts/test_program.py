@@ -47,9 +47,9 @@ def test_a_path_that_is_no_text_is_refused(machine: Machine, programs: Path) -> 
 @pytest.mark.parametrize(
     ("command", "is_ours"),
     [
-        ("/usr/bin/picomem-hook claude-code", True),
-        ("env PICOMEM_DATA_DIR=/d '/my tools/picomem-hook' codex --db /x.db", True),
-        (r'"C:\Program Files\picomem-hook.exe" codex', True),
+        ("/usr/bin/picomem-hook", True),
+        ("env PICOMEM_DATA_DIR=/d '/my tools/picomem-hook' --db /x.db", True),
+        (r'"C:\Program Files\picomem-hook.exe"', True),
         ("picomem-hook", True),
         ("picomem-hooks", False),
         ("my-picomem-hook2", False),

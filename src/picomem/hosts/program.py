@@ -21,7 +21,6 @@ HOOK_NAME = "picomem-hook"
 _KEPT_VARIABLES = ("PICOMEM_DATA_DIR", "PICOMEM_CONFIG")
 STORE_VARIABLES = ("PICOMEM_DB", *_KEPT_VARIABLES)  # that choose a store; an install decides about all of them
 _HOOK_OPTIONS = frozenset(("--db", "--user", "--wait"))  # each with a value
-_HOOK_HOSTS = frozenset(("claude-code", "codex"))  # the first argument of hooks that an older version installed
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _SHELL_OPERATOR = re.compile(r"[;&|<>()`\n]")
 _PYTHON = re.compile(r"pythonw?(?:\d+(?:\.\d+)*)?|pyw?")
@@ -108,7 +107,7 @@ def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | No
     words, env = _without_variables(words)
     if not words or _program_name(words[0]) != HOOK_NAME:
         return None
-    options = words[2:] if words[1:] and words[1] in _HOOK_HOSTS else words[1:]
+    options = words[1:]
     if len(options) % 2 or not _HOOK_OPTIONS.issuperset(options[::2]):
         return None
     return tuple(words), env
