@@ -319,24 +319,28 @@ class Settings:
     hooks: HookSettings = field(default_factory=HookSettings)
 
     def __post_init__(self) -> None:
-        if self.memory.citations not in ("auto", "on", "off"):
-            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
-        if self.memory.consolidation_time and not _is_time_of_day(self.memory.consolidation_time):
-            raise InvalidInput(
-                f"memory.consolidation_time is “{self.memory.consolidation_time}”; write a time of day, such as 03:30."
-            )
-        if self.ingest.keep not in KEPT:
-            raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
-        if not 500 <= self.ingest.preview_chars <= 1_500:
-            raise InvalidInput(f"ingest.preview_chars is {self.ingest.preview_chars}; it must be between 500 and 1500.")
+        self._check_choices()
+        self._check_numbers()
+        self._check_sizes()
+        self._check_forms()
+
+    def _check_choices(self) -> None:
+        for name, value, choices in (
+            ("memory.citations", self.memory.citations, ("auto", "on", "off")),
+            ("ingest.keep", self.ingest.keep, KEPT),
+            ("server.log_format", self.server.log_format, LOG_FORMATS),
+            ("channels.group_answers", self.channels.group_answers, ("addressed", "always", "never")),
+        ):
+            if value not in choices:
+                raise InvalidInput(f"{name} is “{value}”; it must be {', '.join(choices[:-1])} or {choices[-1]}.")
         for facade in self.mcp.facades:
             if facade not in FACADES:
                 hint = did_you_mean(facade, FACADES, f"it takes {' and '.join(FACADES)}.")
                 raise InvalidInput(f"mcp.facades names “{facade[:40]}”, which is not known; {hint}")
-        if self.server.log_format not in LOG_FORMATS:
-            raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
-        for host in self.server.hosts:
-            _check_host(host)
+
+    def _check_numbers(self) -> None:
+        if not 500 <= self.ingest.preview_chars <= 1_500:
+            raise InvalidInput(f"ingest.preview_chars is {self.ingest.preview_chars}; it must be between 500 and 1500.")
         for name, least in (
             ("recall.min_confidence", self.recall.min_confidence),
             ("hooks.min_relevance", self.hooks.min_relevance),
@@ -352,12 +356,11 @@ class Settings:
                     raise InvalidInput(f"{name}.{key.name} is too large; it must be at most {_MOST:,}.")
                 if type(value) is int and value < least:
                     raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
+
+    def _check_sizes(self) -> None:
+        """The numbers with limits of their own."""
         if self.data.partitions > MOST_PARTITIONS:
             raise InvalidInput(f"data.partitions is {self.data.partitions}; it must be at most {MOST_PARTITIONS}.")
-        if self.channels.group_answers not in ("addressed", "always", "never"):
-            raise InvalidInput(
-                f"channels.group_answers is “{self.channels.group_answers}”; it must be addressed, always or never."
-            )
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
             if getattr(self.session, name) < least:
                 raise InvalidInput(f"session.memory.{name} is below {least}: nothing of use fits in that.")
@@ -365,6 +368,15 @@ class Settings:
             raise InvalidInput(
                 f"memory.consolidation_window is below {LEAST_WINDOW}: a question and its answer do not fit in that."
             )
+
+    def _check_forms(self) -> None:
+        """Times, hosts and paths."""
+        if self.memory.consolidation_time and not _is_time_of_day(self.memory.consolidation_time):
+            raise InvalidInput(
+                f"memory.consolidation_time is “{self.memory.consolidation_time}”; write a time of day, such as 03:30."
+            )
+        for host in self.server.hosts:
+            _check_host(host)
         if self.index.export and not _is_whole(self.index.export):
             raise InvalidInput(f"index.export is “{self.index.export}”; write it as an absolute path, or from ~.")
         for path in (*self.notes.paths, *self.notes.extra_paths):

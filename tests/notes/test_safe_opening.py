@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,29 +48,32 @@ def _build(top: Path, plan: list[tuple[list[str], str]], secret: Path) -> None:
         path = top.joinpath(*names)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            match kind:
-                case "file":
-                    with path.open("xb") as made:  # into nothing that is there already: a FIFO would wait for a reader
-                        made.write(b"inside\n")
-                case "folder":
-                    path.mkdir()
-                case "link to file":
-                    path.symlink_to(secret)
-                case "link to folder":
-                    path.symlink_to(secret.parent)
-                case "link to sibling":
-                    path.symlink_to(Path("..") / secret.parent.name)
-                case "hard link":
-                    path.hardlink_to(secret)
-                case "fifo":
-                    os.mkfifo(path)
-                case "socket":
-                    with socket.socket(socket.AF_UNIX) as listener:
-                        listener.bind(str(path))
-                case "loop":
-                    path.symlink_to(path.name)
+            _MAKERS[kind](path, secret)
         except OSError:
             continue
+
+
+def _make_file(path: Path, _secret: Path) -> None:
+    with path.open("xb") as made:  # into nothing that is there already: a FIFO would wait for a reader
+        made.write(b"inside\n")
+
+
+def _make_socket(path: Path, _secret: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+
+
+_MAKERS: dict[str, Callable[[Path, Path], None]] = {
+    "file": _make_file,
+    "folder": lambda path, _: path.mkdir(),
+    "link to file": lambda path, secret: path.symlink_to(secret),
+    "link to folder": lambda path, secret: path.symlink_to(secret.parent),
+    "link to sibling": lambda path, secret: path.symlink_to(Path("..") / secret.parent.name),
+    "hard link": lambda path, secret: path.hardlink_to(secret),
+    "fifo": lambda path, _: os.mkfifo(path),
+    "socket": _make_socket,
+    "loop": lambda path, _: path.symlink_to(path.name),
+}
 
 
 def _read(folder: Path, name: str) -> bytes:

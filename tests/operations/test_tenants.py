@@ -177,6 +177,10 @@ class _Values:
             and hint is str
         ):
             return rng.choice(("", "", "never", "2026-01-01", "last week", "2099-01-01", rng.choice(TIMES)))
+        return self._plain(hint, name)
+
+    def _plain(self, hint: Any, name: str) -> Any:
+        rng = self.rng
         if hint is bool:
             return name == "yes" or rng.random() < (0.05 if name in ("everything", "afresh") else 0.3)
         if hint is int:

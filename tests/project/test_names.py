@@ -1,4 +1,4 @@
-"""Names are unique, so that a reader who meets one knows what is meant."""
+"""Names of classes are unique, and those of variables say something, so that a reader knows what is meant."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 import picomem
 
 SOURCES = Path(picomem.__file__).parent
-PRESENTATIONS = "operations/presentations"  # each is named like the module whose results it presents
-
 REPOSITORY = Path(__file__).parents[2]
 VAGUE = {"each", "found"}  # they fit any value, so they tell the reader nothing
 CHECKED = ("benchmarks", "training", "src", "tests")
@@ -23,15 +21,6 @@ def test_no_two_classes_have_one_name() -> None:
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(str(path.relative_to(SOURCES)))
-    assert {name: where for name, where in places.items() if len(where) > 1} == {}
-
-
-def test_no_two_modules_have_one_name() -> None:
-    places: dict[str, list[str]] = defaultdict(list)
-    for path in SOURCES.rglob("*.py"):
-        folder = path.relative_to(SOURCES).parent.as_posix()
-        if path.stem not in ("__init__", "__main__") and folder != PRESENTATIONS:
-            places[path.stem].append(folder)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 

@@ -14,6 +14,11 @@ from picomem.paths import named_path, private_umask
 from picomem.text.inert_text import for_terminal
 
 
+def add_demo(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of the demo."""
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
+
+
 def run_demo(chosen: argparse.Namespace) -> int:
     """Show it; the store is thrown away afterwards unless a folder was given."""
     private_umask()

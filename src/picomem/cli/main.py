@@ -18,6 +18,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -68,6 +69,19 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
     ),
     "help": ("maintain", "List the commands, or explain one.", "picomem help recall"),
 }  # where help lists it, what it does, and an example
+# The modules of `picomem.cli` with the functions `run_NAME` and, for the arguments, `add_NAME` of these commands.
+_MODULES = {
+    "chat": "chat",
+    "tui": "terminal_interface",
+    "demo": "demo",
+    "install": "install",
+    "uninstall": "install",
+    "mcp": "serve",
+    "serve": "serve",
+    "open": "open_page",
+    "move": "move",
+    "bench": "bench",
+}
 _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
 # Python's own 700 it spends a twentieth of its time on looking through them.
@@ -192,11 +206,7 @@ def _run(arguments: list[str]) -> int:
         arguments = in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
     if name in (groups := _first_words()):
-        following = command_of(arguments[arguments.index(name) + 1 :])
-        if following:
-            raise _unknown_command(f"{name} {following}")
-        print(_group_help(name, groups[name]))
-        return 0 if _asks_for_help(arguments) else 2
+        return _explain_group(name, groups[name], arguments)
     if name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
     parser = parser_for(name)
@@ -207,56 +217,33 @@ def _run(arguments: list[str]) -> int:
     if not name:
         parser.print_help()
         return 2 if arguments else 0
+    return _run_command(name, chosen)
+
+
+def _explain_group(name: str, seconds: list[str], arguments: list[str]) -> int:
+    if following := command_of(arguments[arguments.index(name) + 1 :]):
+        raise _unknown_command(f"{name} {following}")
+    print(_group_help(name, seconds))
+    return 0 if _asks_for_help(arguments) else 2
+
+
+def _run_command(name: str, chosen: argparse.Namespace) -> int:
     if name == "completion":
         import shtab
 
-        parser = parser_for("", two_words=True)
-        print(shtab.complete(parser, chosen.shell))
+        print(shtab.complete(parser_for("", two_words=True), chosen.shell))
         return 0
-    if name == "chat":
-        from picomem.cli.chat import run_chat
-
-        return run_chat(chosen)
-    if name == "tui":
-        from picomem.cli.terminal_interface import run_tui
-
-        return run_tui(chosen)
-    if name == "demo":
-        from picomem.cli.demo import run_demo
-
-        return run_demo(chosen)
-    if name == "install":
-        from picomem.cli.install import run_install
-
-        return run_install(chosen)
-    if name == "uninstall":
-        from picomem.cli.install import run_uninstall
-
-        return run_uninstall(chosen)
-    if name == "mcp":
-        from picomem.cli.serve import run_mcp
-
-        return run_mcp(chosen)
-    if name == "serve":
-        from picomem.cli.serve import run_serve
-
-        return run_serve(chosen)
-    if name == "open":
-        from picomem.cli.open_page import run_open
-
-        return run_open(chosen)
-    if name == "move":
-        from picomem.cli.move import run_move
-
-        return run_move(chosen)
-    if name == "bench":
-        from picomem.cli.bench import run_bench
-
-        return run_bench(chosen)
+    if name in _MODULES:
+        return _function(f"run_{name}", name)(chosen)
     from picomem.cli.run import run_operation
 
     verb = operation(name)
     return run_operation(verb, request_of(verb.request, chosen), chosen)
+
+
+def _function(function: str, name: str) -> Callable[..., Any]:
+    """A function of a command's module, which is loaded now: a command loads nothing of the others."""
+    return getattr(import_module(f"picomem.cli.{_MODULES[name]}"), function)
 
 
 def in_one_word(arguments: list[str]) -> list[str]:
@@ -411,39 +398,9 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
     _, doc, example = _OTHERS[name]
     added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
     if name == "bench":
-        from picomem.cli.bench import add_bench
-
-        add_bench(added, late)
-    elif name == "move":
-        from picomem.cli.move import add_move
-
-        add_move(added)
-    elif name == "chat":
-        from picomem.cli.chat import add_chat
-
-        add_chat(added)
-    elif name == "tui":
-        from picomem.cli.terminal_interface import add_tui
-
-        add_tui(added)
-    elif name == "serve":
-        from picomem.cli.serve import add_serve
-
-        add_serve(added)
-    elif name == "open":
-        from picomem.cli.open_page import add_open
-
-        add_open(added)
-    elif name == "install":
-        from picomem.cli.install import add_install
-
-        add_install(added)
-    elif name == "uninstall":
-        from picomem.cli.install import add_uninstall
-
-        add_uninstall(added)
-    elif name == "demo":
-        added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
+        _function("add_bench", name)(added, late)
+    elif name in _MODULES and name != "mcp":
+        _function(f"add_{name}", name)(added)
     elif name == "completion":
         added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")
     elif name == "help":

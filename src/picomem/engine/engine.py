@@ -509,22 +509,17 @@ class Engine:
         from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
 
-        clean = self._context.cleaner()
-        fields: dict[str, object] = {}
-        if content is not None:
-            fields["content"] = clean.text(content)
-        if kind is not None:
-            fields["kind"] = chosen(Kind, kind, "kind")
-        if context is not None:
-            fields["context"] = clean.text(context)
-        if importance is not None or priority is not None:
-            fields["importance"] = self._context.importance(importance, priority)
-        if tags is not None:
-            fields["tags"] = clean.names(tags, "tag")
-        if related is not None:
-            fields["related"] = clean.names(related, "related entry")
         if pinned and self.caller.is_agent:
             raise Refused(f"Only the user can pin a memory; ask them to run `picomem revise {name} --pin`.")
+        clean = self._context.cleaner()
+        texts = (("content", content), ("context", context))
+        lists = (("tags", tags, "tag"), ("related", related, "related entry"))
+        fields: dict[str, object] = {field: clean.text(text) for field, text in texts if text is not None}
+        fields |= {field: clean.names(names, what) for field, names, what in lists if names is not None}
+        if kind is not None:
+            fields["kind"] = chosen(Kind, kind, "kind")
+        if importance is not None or priority is not None:
+            fields["importance"] = self._context.importance(importance, priority)
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:

@@ -269,12 +269,29 @@ class _Erasing:
 
     def _sessions(self) -> None:
         """Conversations: their messages, summaries and titles."""
-        titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
+        titles = self._titles_by_first_message()
+        self._messages()
+        self._summaries()
+        self._runs()
+        for named, *_ in session_rows.stored_sessions(self.tx, self.scope):
+            if named.id in self.plan.sessions:
+                self.texts += [named.title, named.channel_id, named.project]
+                self.projects.add(named.project)
+                session_rows.delete(self.tx, self.scope, named.id)
+        for session, old in titles.items():
+            self._retitle(session, old)
+
+    def _titles_by_first_message(self) -> dict[str, str]:
+        """The titles of those sessions that lose messages and are called by what was said first in them."""
+        titles: dict[str, str] = {}
         for session in self.plan.shortened:
             stored = self._session(session)
             loaded = session_rows.messages_after(self.tx, self.scope, session, 0)
             if stored is not None and stored.title == title_of(loaded.messages):
                 titles[session] = stored.title
+        return titles
+
+    def _messages(self) -> None:
         gone: dict[str, list[int]] = {}
         grave = tombstones.Tombstones(self.tx, self.scope)
         said_at = {(message.session, message.seq): message.at for message in self.held.messages}
@@ -289,11 +306,16 @@ class _Erasing:
                 memories.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
             session_rows.delete_messages(self.tx, self.scope, session, seqs)
+
+    def _summaries(self) -> None:
         for summary, *_ in session_rows.stored_summaries(self.tx, self.scope):
             if summary.session_id in self.plan.summaries:
                 self.texts.append(summary.text)
                 session_rows.delete_summary(self.tx, self.scope, summary.session_id)
                 memories.purge_lineage(self.tx, self.scope, "summary", summary.session_id)
+
+    def _runs(self) -> None:
+        """The texts of consolidations."""
         for run, *_ in consolidations.stored_runs(self.tx, self.scope):
             if run.session in self.plan.sessions | self.plan.shortened | self.plan.summaries:
                 self.texts += run.texts
@@ -302,13 +324,6 @@ class _Erasing:
                 # Of a transcript that stays it is still known how far it was consolidated.
                 self.texts += run.texts
                 consolidations.rewrite_text(self.tx, self.scope, run._replace(episodes="[]"))
-        for named, *_ in session_rows.stored_sessions(self.tx, self.scope):
-            if named.id in self.plan.sessions:
-                self.texts += [named.title, named.channel_id, named.project]
-                self.projects.add(named.project)
-                session_rows.delete(self.tx, self.scope, named.id)
-        for session, old in titles.items():
-            self._retitle(session, old)
 
     def _retitle(self, session: str, old: str) -> None:
         stored = self._session(session)

@@ -11,7 +11,8 @@ its hash afterwards either, so the doctor still reports it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.redact import Redactor
@@ -38,6 +39,8 @@ from picomem.store.session_rows import MessageText, SessionText, SummaryText
 from picomem.store.unchecked_rows import Stored
 from picomem.text.tokens import count_tokens
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class Scrubbed:
@@ -61,22 +64,7 @@ def scrub(
     transaction, of everyone, because full text of a damaged row is made anew with that of all users."""
     with connector.write(EVERYONE) if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
-        for version in memories.stored_versions(tx, scope):
-            scrubbing.memory(version)
-        for episode in episodes.stored_episodes(tx, scope):
-            scrubbing.episode(episode)
-        for transcript in episodes.stored_transcripts(tx, scope):
-            scrubbing.transcript(transcript)
-        for change in audit.stored_changes(tx, scope):
-            scrubbing.change(change)
-        for session in session_rows.stored_sessions(tx, scope):
-            scrubbing.session(session)
-        for message in session_rows.stored_messages(tx, scope):
-            scrubbing.message(message)
-        for summary in session_rows.stored_summaries(tx, scope):
-            scrubbing.summary(summary)
-        for run in consolidations.stored_runs(tx, scope):
-            scrubbing.consolidation(run)
+        scrubbing.every_row()
         for source in sorted(scrubbing.to_rebuild):
             full_text.rebuild(tx, users.scopes(tx), source)
         if not dry_run and scrubbing.result.changed:
@@ -97,6 +85,20 @@ class _Scrubbing:
     store_vector: Callable | None
     result: Scrubbed = field(default_factory=Scrubbed)
     to_rebuild: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
+
+    def every_row(self) -> None:
+        self._redact_rows(memories.stored_versions, self.memory)
+        self._redact_rows(episodes.stored_episodes, self.episode)
+        self._redact_rows(episodes.stored_transcripts, self.transcript)
+        self._redact_rows(audit.stored_changes, self.change)
+        self._redact_rows(session_rows.stored_sessions, self.session)
+        self._redact_rows(session_rows.stored_messages, self.message)
+        self._redact_rows(session_rows.stored_summaries, self.summary)
+        self._redact_rows(consolidations.stored_runs, self.consolidation)
+
+    def _redact_rows(self, stored: Callable[[Transaction, Scope], Iterable[T]], redact: Callable[[T], None]) -> None:
+        for row in stored(self.tx, self.scope):
+            redact(row)
 
     def memory(self, version: Stored[Memory]) -> None:
         old = version.record

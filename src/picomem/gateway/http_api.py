@@ -128,6 +128,16 @@ def application(
     notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
     rpc = RpcServer(calls, ending or Shutdown(), rates, notes.note_call)
 
+    inner = Starlette(
+        routes=[*of_programs, WebSocketRoute(SOCKET, rpc.serve), *pages.routes()],
+        lifespan=lifespan,
+        exception_handlers=_error_handlers(calls, pages),
+    )
+    guard = Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, rates=rates, pages=pages)
+    return notes.around(guard)
+
+
+def _error_handlers(calls: Calls, pages: WebPages) -> dict[Any, Callable[[Request, Exception], Any]]:
     async def on_error(_request: Request, error: Exception) -> Response:
         assert isinstance(error, PicomemError)
         return operation_error(calls.explained(error))
@@ -149,18 +159,12 @@ def application(
             return pages.refusal(request.scope, 500, "fault", FAULT_SENTENCE, {})
         return http_error(500, "fault", FAULT_SENTENCE)
 
-    inner = Starlette(
-        routes=[*of_programs, WebSocketRoute(SOCKET, rpc.serve), *pages.routes()],
-        lifespan=lifespan,
-        exception_handlers={
-            PicomemError: on_error,
-            ClientDisconnect: _on_disconnect,
-            HTTPException: on_http_error,
-            Exception: on_fault,
-        },
-    )
-    guard = Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, rates=rates, pages=pages)
-    return notes.around(guard)
+    return {
+        PicomemError: on_error,
+        ClientDisconnect: _on_disconnect,
+        HTTPException: on_http_error,
+        Exception: on_fault,
+    }
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:

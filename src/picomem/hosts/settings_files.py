@@ -174,31 +174,37 @@ def _locked_folder(folder: Path, *, makes: bool, is_private: bool) -> Iterator[N
             _make_folder(folder, is_private)
         yield
         return
-    import fcntl
-
-    descriptor = -1
-    deadline = time.monotonic() + _LOCK_SECONDS
     try:
-        while True:
-            if makes:
-                _make_folder(folder, is_private)
-            elif not folder.is_dir():
-                yield
-                return
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if folder.is_dir() and os.path.samestat(folder.stat(), os.fstat(descriptor)):
-                    break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise Conflict(f"another program holds the lock of {folder}; try again when it has ended") from None
-                time.sleep(0.02)
-            os.close(descriptor)
-            descriptor = -1
-        yield
+        descriptor = _lock(folder, makes=makes, is_private=is_private)
+        try:
+            yield
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
     except OSError as error:
         raise InvalidInput(f"it cannot be written: {error.strerror}") from error
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
+
+
+def _lock(folder: Path, *, makes: bool, is_private: bool) -> int | None:
+    """Open and lock a folder; None where there is none and none is to be made. Raises OSError, or Conflict."""
+    import fcntl
+
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while makes or folder.is_dir():
+        if makes:
+            _make_folder(folder, is_private)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        is_held = False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_held = folder.is_dir() and os.path.samestat(folder.stat(), os.fstat(descriptor))
+            if is_held:
+                return descriptor
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise Conflict(f"another program holds the lock of {folder}; try again when it has ended") from None
+            time.sleep(0.02)
+        finally:
+            if not is_held:
+                os.close(descriptor)
+    return None

@@ -26,43 +26,69 @@ def postgres_translated(store: str) -> Iterator[None]:
 def postgres_translation(error: Exception, store: str) -> errors.PicomemError:
     """The error of ours for one of the library's, with a sentence that says what to do."""
     said = " ".join(str(error).split()).rstrip(".")
-    if isinstance(error, PoolClosed):
-        return errors.StoreError(f"{store} was closed; open it again.")
-    if isinstance(error, PoolTimeout):
-        return errors.Locked(
-            f"{store} gave no connection in time; nothing was written. Look whether the server runs, and try again."
-        )
-    if isinstance(error, postgres.LockNotAvailable):
-        return errors.Locked(
-            f"{store} has been locked by another process for {LOCK_SECONDS} seconds; nothing was written. Try again "
-            "when it has finished."
-        )
-    if isinstance(error, postgres.DeadlockDetected | postgres.SerializationFailure):
-        return errors.Locked(
-            f"{store} was written by another process at the same time; nothing was written. Try again."
-        )
-    if isinstance(error, postgres.DiskFull):
-        return errors.DiskFull(f"The disk of {store} is full; nothing was written. Free some space and run it again.")
-    if isinstance(error, postgres.OutOfMemory):
-        return errors.OutOfMemory(f"The server of {store} is out of memory; nothing was written. Try again.")
-    if isinstance(error, postgres.InsufficientPrivilege | postgres.ReadOnlySqlTransaction):
-        return errors.ReadOnly(f"{store} cannot be written ({said}); check the rights of the role.")
-    if isinstance(error, postgres.DataCorrupted | postgres.IndexCorrupted):
-        return errors.Corrupt(f"{store} is damaged ({said}); restore it from a backup of the server.")
-    if isinstance(error, postgres.UndefinedTable | postgres.UndefinedColumn | postgres.InvalidSchemaName):
-        return errors.Corrupt(f"{store} lacks a part of what it should hold ({said}).")
-    if isinstance(error, postgres.NumericValueOutOfRange):
-        return errors.InvalidInput(f"A number is too large for a database ({said}).")
-    if isinstance(error, postgres.QueryCanceled):
-        return errors.StoreError(
-            f"{store} ended a statement ({said}); nothing was written. Raise the limit of the role, or try "
-            "again when the server has less to do."
-        )
     if isinstance(error, psycopg.DataError) and "NUL" in said:
         return errors.InvalidInput("A text holds a NUL character, which PostgreSQL cannot keep; remove it.")
-    if isinstance(error, psycopg.OperationalError):
-        return errors.StoreError(
-            f"{store} cannot be reached ({said}); check the address, the role and its password, or try "
-            "again when the server answers."
-        )
+    for kinds, ours, sentence in _SENTENCES:
+        if isinstance(error, kinds):
+            return ours(sentence.format(store=store, said=said))
     return errors.StoreError(f"{store} could not be read or written: {said}.")
+
+
+# The first line that fits an error counts.
+_SENTENCES: tuple[tuple[tuple[type[Exception], ...], type[errors.PicomemError], str], ...] = (
+    ((PoolClosed,), errors.StoreError, "{store} was closed; open it again."),
+    (
+        (PoolTimeout,),
+        errors.Locked,
+        "{store} gave no connection in time; nothing was written. Look whether the server runs, and try again.",
+    ),
+    (
+        (postgres.LockNotAvailable,),
+        errors.Locked,
+        f"{{store}} has been locked by another process for {LOCK_SECONDS} seconds; nothing was written. Try again "
+        "when it has finished.",
+    ),
+    (
+        (postgres.DeadlockDetected, postgres.SerializationFailure),
+        errors.Locked,
+        "{store} was written by another process at the same time; nothing was written. Try again.",
+    ),
+    (
+        (postgres.DiskFull,),
+        errors.DiskFull,
+        "The disk of {store} is full; nothing was written. Free some space and run it again.",
+    ),
+    (
+        (postgres.OutOfMemory,),
+        errors.OutOfMemory,
+        "The server of {store} is out of memory; nothing was written. Try again.",
+    ),
+    (
+        (postgres.InsufficientPrivilege, postgres.ReadOnlySqlTransaction),
+        errors.ReadOnly,
+        "{store} cannot be written ({said}); check the rights of the role.",
+    ),
+    (
+        (postgres.DataCorrupted, postgres.IndexCorrupted),
+        errors.Corrupt,
+        "{store} is damaged ({said}); restore it from a backup of the server.",
+    ),
+    (
+        (postgres.UndefinedTable, postgres.UndefinedColumn, postgres.InvalidSchemaName),
+        errors.Corrupt,
+        "{store} lacks a part of what it should hold ({said}).",
+    ),
+    ((postgres.NumericValueOutOfRange,), errors.InvalidInput, "A number is too large for a database ({said})."),
+    (
+        (postgres.QueryCanceled,),
+        errors.StoreError,
+        "{store} ended a statement ({said}); nothing was written. Raise the limit of the role, or try again when the "
+        "server has less to do.",
+    ),
+    (
+        (psycopg.OperationalError,),
+        errors.StoreError,
+        "{store} cannot be reached ({said}); check the address, the role and its password, or try again when the "
+        "server answers.",
+    ),
+)

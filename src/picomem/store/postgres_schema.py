@@ -35,15 +35,7 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
     Raises NoStore, NewerSchema, StoreError (also for a store from before the first release), or Unsupported where the
     tables were distributed with Citus.
     """
-    if connection.info.server_version < OLDEST:
-        raise errors.StoreError(f"{store} is older than PostgreSQL 16; use a newer server.")
-    if connection.info.parameter_status("server_encoding") != "UTF8":
-        raise errors.StoreError(f"{store} is not encoded in UTF8; make the database with ENCODING 'UTF8'.")
-    if _is_distributed(connection):
-        raise errors.Unsupported(
-            f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; "
-            "move the store to a database without Citus."
-        )
+    _check_server(connection, store)
     version = _version(connection, store)
     if version == latest_version():
         return
@@ -76,6 +68,18 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             for added in step.added:
                 _hash_anew(connection, added)
         _put(connection, _VERSION, str(latest_version()))
+
+
+def _check_server(connection: psycopg.Connection, store: str) -> None:
+    if connection.info.server_version < OLDEST:
+        raise errors.StoreError(f"{store} is older than PostgreSQL 16; use a newer server.")
+    if connection.info.parameter_status("server_encoding") != "UTF8":
+        raise errors.StoreError(f"{store} is not encoded in UTF8; make the database with ENCODING 'UTF8'.")
+    if _is_distributed(connection):
+        raise errors.Unsupported(
+            f"The tables of {store} were distributed with Citus, where a purge would leave the text on the workers; "
+            "move the store to a database without Citus."
+        )
 
 
 def _hash_anew(connection: psycopg.Connection, added: AddedColumns) -> None:

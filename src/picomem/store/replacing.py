@@ -22,9 +22,8 @@ import apsw
 from picomem import errors
 from picomem.paths import hold_database, release_database, sync_folder
 from picomem.store import ballast
-from picomem.store.busy_handler import ask_again_for
 from picomem.store.database_files import LOG, LOG_INDEX, SUFFIXES, damaged_log, files_of
-from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
+from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, translated
 
 _KEPT = ".before-restore-"
 

@@ -32,7 +32,6 @@ from picomem import errors
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta
-from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
 from picomem.store.file_checks import last_check
@@ -41,7 +40,7 @@ from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
 from picomem.store.schema_versions import latest_version
-from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
+from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
 from picomem.store.sqlite_schema import check_version, prepare, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
 from picomem.store.store_identity import StoreIdentity
@@ -128,25 +127,29 @@ class SqliteConnector:
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
             if new or (isinstance(error, apsw.IOError) and not lacks_room_for_log_index(error)):
                 raise
-            self._close_writer()
-            self.read_only = True
-            self._disk_is_full = isinstance(error, apsw.FullError | apsw.IOError)
-            if self._is_unmade():
-                raise (errors.DiskFull if self._disk_is_full else errors.ReadOnly)(
-                    f"{self.path} was never finished, since its disk was full or it could not be written; nothing is "
-                    "in it. Make room or name another file, and store something."
-                ) from error
-            check_version(self._reader(), self.path)
-            if self._reader().pragma("user_version") != latest_version():
-                raise errors.ReadOnly(
-                    f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
-                    "be written; open it once where it can."
-                ) from error
-            if self._has_lost_changes(self._reader()):
-                self._warn_of_damaged_log()
+            self._open_for_reading(error)
         if not new:
             self._look_at_schema()
             self._warn_if_damage_was_found()
+
+    def _open_for_reading(self, error: apsw.Error) -> None:
+        """Go on without a writer, which could not be opened because of this error."""
+        self._close_writer()
+        self.read_only = True
+        self._disk_is_full = isinstance(error, apsw.FullError | apsw.IOError)
+        if self._is_unmade():
+            raise (errors.DiskFull if self._disk_is_full else errors.ReadOnly)(
+                f"{self.path} was never finished, since its disk was full or it could not be written; nothing is "
+                "in it. Make room or name another file, and store something."
+            ) from error
+        check_version(self._reader(), self.path)
+        if self._reader().pragma("user_version") != latest_version():
+            raise errors.ReadOnly(
+                f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
+                "be written; open it once where it can."
+            ) from error
+        if self._has_lost_changes(self._reader()):
+            self._warn_of_damaged_log()
 
     def _read_despite_damaged_log(self) -> None:
         """Open what SQLite can still see, for reading only, after the log was copied."""

@@ -1,9 +1,10 @@
-"""Converts the errors of SQLite to picomem's, in this one place."""
+"""Converts the errors of SQLite to picomem's, in this one place, and decides how long SQLite waits for a lock."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +13,24 @@ import apsw
 from picomem import errors
 
 BUSY_MILLISECONDS = 30_000
+
+
+def ask_again_for(seconds: float) -> Callable[[int], bool]:
+    """A busy handler that asks for the lock every two milliseconds, for so many seconds.
+
+    SQLite's own handler soon asks ten times a second only. A process that writes without a pause leaves the lock free
+    for about a millisecond between two transactions, so that handler can miss every gap for half a minute.
+    """
+    deadline = 0.0
+
+    def ask_again(refusals: int) -> bool:
+        nonlocal deadline
+        if refusals == 0:
+            deadline = time.monotonic() + seconds
+        time.sleep(0.002)
+        return time.monotonic() < deadline
+
+    return ask_again
 
 
 @contextmanager
