@@ -1,4 +1,4 @@
-"""Fits a classifier: softmax regression over signals, hashed words and vectors, then small hidden layers on top.
+"""Fits a classifier: softmax regression over signals, hashed words and vectors.
 
 Everything is done on all examples at once, in double precision and in a fixed order, so that the same lines give the
 same weights; the weights are rounded to a grid at the end, far coarser than what machines differ by.
@@ -25,10 +25,6 @@ class Plan:
     meaning: float = 1e-3
     use_meaning: bool = True
     steps: int = 250
-    hidden: int = 12
-    layers: int = 3
-    hidden_steps: int = 250
-    hidden_penalty: float = 2e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +146,6 @@ def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) ->
     target = np.eye(classes)[labels]
     linear, bias = _regress(inputs, examples.words, target, counted, penalty, plan.steps)
     dense = inputs.shape[1]
-    base = inputs @ linear[:dense] + examples.words.times(linear[dense:]) + bias
-    inner, inner_bias, outer = _stack(plan, scaled, base, target, counted)
     signals = scaled.shape[1]
     return {
         "centre": centre,
@@ -160,9 +154,6 @@ def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) ->
         "bias": bias,
         "buckets": linear[dense:].T,
         "meaning": linear[signals:dense].T * 4.0,
-        "inner": inner,
-        "inner_bias": inner_bias,
-        "outer": outer,
     }
 
 
@@ -189,39 +180,6 @@ def _regress(
     return linear, bias
 
 
-def _stack(
-    plan: Plan, scaled: np.ndarray, base: np.ndarray, target: np.ndarray, counted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Small layers that learn what the regression gets wrong; several from different beginnings, whose mean counts."""
-    signals, classes = scaled.shape[1], target.shape[1]
-    if not plan.layers:
-        return np.zeros((0, plan.hidden, signals)), np.zeros((0, plan.hidden)), np.zeros((0, classes, plan.hidden))
-    made: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for seed in range(plan.layers):
-        chance = np.random.Generator(np.random.PCG64(seed))
-        inner = chance.normal(0, 1 / np.sqrt(signals), (plan.hidden, signals))
-        inner_bias = np.zeros(plan.hidden)
-        outer = np.zeros((classes, plan.hidden))
-        state = [(np.zeros_like(array), np.zeros_like(array)) for array in (inner, inner_bias, outer)]
-        for step in range(1, plan.hidden_steps + 1):
-            hidden = np.tanh(scaled @ inner.T + inner_bias)
-            wrong = (_softmax(base + hidden @ outer.T) - target) * counted[:, None]
-            back = (wrong @ outer) * (1 - hidden**2)
-            slopes = (
-                back.T @ scaled + 2 * plan.hidden_penalty * inner,
-                back.sum(axis=0),
-                wrong.T @ hidden + 2 * plan.hidden_penalty * outer,
-            )
-            now = []
-            for number, (value, slope) in enumerate(zip((inner, inner_bias, outer), slopes, strict=True)):
-                value, moment, square = _adam(value, slope, *state[number], step, 0.01)
-                state[number] = moment, square
-                now.append(value)
-            inner, inner_bias, outer = now
-        made.append((inner, inner_bias, outer))
-    return tuple(np.stack(arrays) for arrays in zip(*made, strict=True))  # type: ignore[return-value]
-
-
 def _adam(
     value: np.ndarray, slope: np.ndarray, moment: np.ndarray, square: np.ndarray, step: int, pace: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -237,7 +195,4 @@ def predict(arrays: dict[str, np.ndarray], examples: Table) -> np.ndarray:
     logits = scaled @ arrays["linear"].T + arrays["bias"] + examples.words.times(arrays["buckets"].T)
     if arrays["meaning"].shape[1]:
         logits = logits + examples.meaning @ arrays["meaning"].T
-    if len(arrays["inner"]):
-        hidden = np.tanh(np.einsum("lhs,ns->nlh", arrays["inner"], scaled) + arrays["inner_bias"])
-        logits = logits + np.einsum("lch,nlh->nc", arrays["outer"], hidden) / len(arrays["inner"])
     return _softmax(logits)

@@ -44,7 +44,7 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
     """
     real = load_real(folder, part)
     made = [sentence for message in messages(folder) for sentence in message.sentences][::part]
-    plan = Plan(classes=("passing", "durable"), buckets=BUCKETS, layers=0, hidden=0)
+    plan = Plan(classes=("passing", "durable"), buckets=BUCKETS)
     seen = joined(real.observed, table(observe(text for text, _ in made), plan.buckets))
     labels = np.concatenate([real.is_durable, [int(is_durable) for _, is_durable in made]])
     weights = np.concatenate([np.ones(len(real.is_durable)), np.full(len(made), _MADE_WEIGHT)])
@@ -52,7 +52,7 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
 
 
 def recollection(folder: Path = DATA, part: int = 1) -> Task:
-    """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer.
+    """Does a prompt ask for something of this person's past? Read without numpy, so it uses no vectors.
 
     Beside the labelled lines it is trained on the prompts of the sets that the prompt hook is fitted to, which are as
     people type; of the lines, those that were written to be hard weigh less. An order that needs something of the past
@@ -71,7 +71,7 @@ def recollection(folder: Path = DATA, part: int = 1) -> Task:
     weights = np.where(
         hard + [False] * len(typed), _HARD_WEIGHT, np.repeat([1.0, _TYPED_WEIGHT], [len(lines), len(typed)])
     )
-    plan = Plan(classes=("other", "recollection"), buckets=1 << 15, words=2e-4, use_meaning=False, layers=0, hidden=0)
+    plan = Plan(classes=("other", "recollection"), buckets=1 << 15, words=2e-4, use_meaning=False)
     seen = table([observe_prompt(without_pleasantries(text)) for text in texts], plan.buckets)
     writers = np.array([-1] * len(lines) + [developer for _, developer in typed])
     return Task("recollection", plan, seen, np.array(labels, int), weights, len(labels), writers)

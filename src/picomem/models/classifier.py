@@ -1,8 +1,8 @@
 """Small trained classifiers: named signals and hashed words in, a probability for each class out.
 
-A classifier is a linear function of everything plus small hidden layers over the named signals. `python -m training`
-writes the weights: one line of JSON, then whole numbers of two bytes, each a multiple of the step that the line names.
-Reading them takes a millisecond, and only a write needs them.
+A classifier is a linear function of all of them. `python -m training` writes the weights: one line of JSON, then whole
+numbers of two bytes, each a multiple of the step that the line names. Reading them takes a millisecond, and only a
+write needs them.
 """
 
 from __future__ import annotations
@@ -58,8 +58,6 @@ class Classifier:
         - `centre`, `scale`: what is taken from a signal, and what it is multiplied with
         - `linear` (classes × signals), `bias` (classes), `buckets` (classes × buckets of hashed words)
         - `meaning` (classes × MEANING, or × 0)
-        - for each hidden layer in the stack, `inner` (layers × hidden × signals), `inner_bias`, `outer`
-          (layers × classes × hidden)
         """
         self.classes = tuple(classes)
         self.names = tuple(names)
@@ -92,9 +90,6 @@ class Classifier:
         logits = scaled @ weights["linear"].T + weights["bias"] + meaning @ weights["meaning"].T
         for column, buckets in enumerate(weights["buckets"]):
             logits[:, column] += np.bincount(rows, buckets[numbers] * shares, len(observed))
-        if len(weights["inner"]):
-            hidden = np.tanh(np.einsum("lhs,ns->nlh", weights["inner"], scaled) + weights["inner_bias"])
-            logits += np.einsum("lch,nlh->nc", weights["outer"], hidden) / len(weights["inner"])
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         return (odds[:, self.classes.index(name)] / odds.sum(axis=1)).tolist()
 
@@ -122,8 +117,8 @@ def _rows(name: str) -> tuple[dict[str, Any], dict[str, array[int]]]:
 
 
 def linear_logit(name: str, observed: Observed) -> float:
-    """Return how much speaks for the second of two classes, and against the first, in a classifier without a hidden
-    layer and without vectors: a logit. Read without numpy, whose import takes longer than a hook may."""
+    """Return how much speaks for the second of two classes, and against the first, in a classifier without vectors:
+    a logit. Read without numpy, whose import takes longer than a hook may."""
     head, rows = _rows(name)
     step, size = head["step"], len(head["names"])
     linear, buckets, bias = rows["linear"], rows["buckets"], rows["bias"]
