@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from picomem.errors import Corrupt
-from picomem.store.connector import Row, Transaction
+from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 
@@ -16,7 +16,7 @@ FILE_CHECK = "file_check"  # see file_checks.py
 
 def value(tx: Transaction, name: str) -> str | None:
     """The text of that name; None where there is none. Raises Corrupt where it does not match its hash."""
-    row = _row(tx, name)
+    row = sql(tx).one("meta", name=name)
     if row is None:
         return None
     if not is_whole("meta", row):
@@ -25,15 +25,6 @@ def value(tx: Transaction, name: str) -> str | None:
             "Run `picomem doctor --repair`."
         )
     return str(row[1])
-
-
-def mark(tx: Transaction, name: str) -> object:
-    """A value that changes with the text of that name, damaged or not."""
-    return _row(tx, name)
-
-
-def _row(tx: Transaction, name: str) -> Row | None:
-    return sql(tx).one("meta", name=name)
 
 
 def put(tx: Transaction, name: str, text: str) -> None:
