@@ -32,7 +32,10 @@ _ON_THE_FILE = {
     *("with_name", "with_suffix", "is_file", "rename", "replace", "symlink_to", "hardlink_to"),
 }
 _FILE = "db"  # the fixture with the place of the store
-_OF_EACH_DATABASE = {"tests/databases.py", "tests/sqlite_file.py", "tests/sqlite_needs.py", "tests/conftest.py"}
+_OF_EACH_DATABASE = {
+    *("tests/databases.py", "tests/sqlite_file.py", "tests/sqlite_needs.py", "tests/conftest.py"),
+    "tests/store/later_step.py",
+}
 # These make the database of another program, which is SQLite whatever the store is, or read sources.
 _OF_OTHERS = {
     *("tests/ingest/test_openclaw_database.py", "tests/ingest/test_openclaw.py", "tests/ingest/test_opencode.py"),
