@@ -11,14 +11,14 @@ The page is made from current memories and past sessions alone, in an order that
 same bytes until these change; dates in it are absolute, never "two days ago". It never exceeds its budget: the latest
 sessions get at most a quarter of it, entries are added in order of importance until the page is full, and the page says
 how many were left out; what was heard in passing gets the room that they leave. Untrusted text is never included. Of
-two statements that may contradict each other one line says both, the newer one first; where the newer one has no line,
-the older one is marked as perhaps outdated and stands last.
+two statements that may contradict each other one line says both, the newer one first; a third one is marked as perhaps
+outdated and stands last, since the link may be wrong.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from picomem.clock import Micros, to_datetime
@@ -171,38 +171,32 @@ def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
     total = len(eligible) if given.total is None else given.total
     newer = newer_by_older(eligible) if given.replaced is None else given.replaced
     replaced = _replaced(eligible, newer)
-    joined = {older.id for some in replaced.values() for older in some}
-    outdated = given.sessions.outdated
-    heads = sorted((one for one in eligible if one.id not in joined), key=lambda one: (one.id in outdated, *_rank(one)))
-    sections = [(section, [memory for memory in heads if memory.kind in section.kinds]) for section in SECTIONS]
+    joined = {older.id for older in replaced.values()}
+    older = newer.keys() | given.sessions.outdated
+    outdated = older - joined
+    entries = sorted(eligible, key=lambda memory: (memory.id in older, *_rank(memory)))
+    heads = [memory for memory in entries if memory.id not in joined]
+    sections = {section: [memory for memory in heads if memory.kind in section.kinds] for section in SECTIONS}
     more = _more_lines(total, given)
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
-    titles = [section.title for section, entries in sections if entries]
-    room = budget - _cost([HEAD, *more, *("\n" + title for title in titles), _left_out_line(total)])
+    titles = [section.title for section, of_section in sections.items() if of_section]
+    room = budget - _cost([HEAD, _MORE_TITLE, *more, *titles, *("" for _ in titles), "", _left_out_line(total)])
     last = _fitting((_last_line(session) for session in given.sessions.last), LAST_TITLE, int(budget * _LAST_SHARE))
-    room -= _cost([LAST_TITLE, "", *last]) if last else 0
+    room -= _cost(["", LAST_TITLE, *last]) if last else 0
 
     def line_of(memory: Memory) -> str:
-        older = replaced.get(memory.id)
-        before = given.shown(older[0]).content if older else ""
+        before = given.shown(replaced[memory.id]).content if memory.id in replaced else ""
         return _line(given.shown(memory), given.project, memory.id in outdated, before)
 
-    kept, room = _kept([entries for _, entries in sections], room, line_of)
+    kept, room = _kept(list(sections.values()), room, line_of)
     heard = _fitting(map(_heard_line, given.sessions.heard), HEARD_TITLE, room)
     while True:
-        shown = kept.keys() | {replaced[id_][0].id for id_ in kept if id_ in replaced}
-        lines = [_Line(HEAD)]
-        for section, entries in sections:
-            in_order = sorted(
-                (one for one in entries if one.id in kept), key=lambda one: _place(one, section, outdated)
-            )
-            lines += _under(section.title, [_Line(kept[memory.id], memory) for memory in in_order])
-        lines += _under(LAST_TITLE, [_Line(line) for line in last])
-        lines += _under(HEARD_TITLE, [_Line(line) for line in heard])
+        shown = kept.keys() | {replaced[id_].id for id_ in kept if id_ in replaced}
         left_out = total - len(shown)
-        ends = [*more, _left_out_line(left_out)] if left_out else more
-        lines += _under(_MORE_TITLE, [_Line(line) for line in ends])
+        lines = [_Line(HEAD), *_memory_lines(sections, kept, outdated)]
+        lines += [*_under(LAST_TITLE, map(_Line, last)), *_under(HEARD_TITLE, map(_Line, heard))]
+        lines += _under(_MORE_TITLE, map(_Line, [*more, *([_left_out_line(left_out)] if left_out else [])]))
         if len(lines) == 1:
             lines.append(_Line(NOTHING_YET))
         text = "\n".join(line.text for line in lines) + "\n"
@@ -213,21 +207,28 @@ def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
             (heard or last).pop()
         else:
             kept.popitem()
-    omitted = [memory for memory in sorted(eligible, key=_rank) if memory.id not in shown]
+    omitted = [memory for memory in entries if memory.id not in shown]
     return _LaidOut(IndexPage(text, tokens, budget, len(shown), left_out), lines, omitted)
 
 
-def _replaced(memories: Sequence[Memory], newer: Mapping[str, str]) -> dict[str, list[Memory]]:
-    """Return what each memory may replace, the newest first: also what that replaced."""
+def _memory_lines(
+    sections: Mapping[Section, Sequence[Memory]], kept: Mapping[str, str], outdated: Collection[str]
+) -> list[_Line]:
+    lines: list[_Line] = []
+    for section, memories in sections.items():
+        in_order = sorted(memories, key=partial(_place, section, outdated))
+        lines += _under(section.title, (_Line(kept[memory.id], memory) for memory in in_order if memory.id in kept))
+    return lines
+
+
+def _replaced(memories: Iterable[Memory], newer: Mapping[str, str]) -> dict[str, Memory]:
+    """Return, by the ids of memories that nothing newer may replace, the newest memory that each may replace."""
+    replaced: dict[str, Memory] = {}
     by_id = {memory.id: memory for memory in memories}
-    replaced: defaultdict[str, list[Memory]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda one: (-one.valid_from, one.id)):
-        root, seen = memory.id, {memory.id}
-        while (following := newer.get(root)) in by_id and following not in seen:
-            root = following
-            seen.add(root)
-        if root != memory.id:
-            replaced[root].append(memory)
+    for memory in sorted(by_id.values(), key=lambda one: (one.valid_from, one.id)):
+        head = newer.get(memory.id)
+        if head in by_id and head not in newer:
+            replaced[head] = memory
     return replaced
 
 
@@ -242,7 +243,7 @@ def _goes_first(memory: Memory) -> bool:
     return memory.pinned or memory.importance >= CRITICAL_FROM
 
 
-def _place(memory: Memory, section: Section, outdated: Collection[str]) -> tuple[object, ...]:
+def _place(section: Section, outdated: Collection[str], memory: Memory) -> tuple[object, ...]:
     """The place of a memory within its section."""
     if section is _WHAT:
         return (memory.id in outdated, not _goes_first(memory), -memory.valid_from, memory.key, memory.id)
@@ -282,8 +283,9 @@ def _fitting(lines: Iterable[str], title: str, room: int) -> list[str]:
     return fitting
 
 
-def _under(title: str, lines: Sequence[_Line]) -> list[_Line]:
-    return [_Line(""), _Line(title), *lines] if lines else []
+def _under(title: str, lines: Iterable[_Line]) -> list[_Line]:
+    listed = list(lines)
+    return [_Line(""), _Line(title), *listed] if listed else []
 
 
 def _line(memory: Memory, project: str, is_outdated: bool, before: str) -> str:

@@ -73,9 +73,10 @@ class IndexMaterial(NamedTuple):
         unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
         damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
         damaged += self.missing
-        overall = sorted([*chain.from_iterable(self.sections), *self.older])[: limit + beyond]
+        overall = [*sorted(chain.from_iterable(self.sections)), *self.older][: limit + beyond]
         places = {place.id: place for section in self.sections for place in section[:limit]}
         places |= {place.id: place for place in overall}
+        places |= {place.id: place for place in self.older[:limit]}
         places |= {place.id: place for place in self.older if self.replaced[place.id] in places}
         return memories.entries(tx, scope, now, list(places.values()), damaged), damaged
 
