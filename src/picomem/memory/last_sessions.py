@@ -46,10 +46,8 @@ def outcome_of(latest: Sequence[Episode]) -> str:
         if episode.category == "timeline":
             return episode.summary or episode.preview
     actions = [line for episode in reversed(trusted) for line in episode.actions.splitlines()]
-    parts = [*_commits(actions), *_tests(trusted)]
-    if not parts:
-        parts = _files(trusted)
-    return "; ".join([*parts, *_open_question(trusted[:1])])
+    commits = _commits(actions)
+    return "; ".join([*commits, *_tests(trusted), *([] if commits else _files(trusted)), *_open_question(trusted[:1])])
 
 
 def _commits(actions: Iterable[str]) -> list[str]:
