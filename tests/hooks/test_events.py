@@ -165,7 +165,7 @@ def test_what_was_not_said_by_user_or_agent_is_never_injected(host: Host, origin
     _remember(host, DECISION, origin=origin)
 
     assert host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).answer == {}
-    assert host.hook(_claude("SessionStart", source="startup")).answer == {}
+    assert DECISION not in host.hook(_claude("SessionStart", source="startup")).context
 
 
 def test_what_was_said_cannot_end_the_fence_that_it_stands_in(host: Host) -> None:

@@ -47,7 +47,7 @@ def test_an_opposite_or_another_value_is_stored_beside_the_older_and_comes_first
     assert hits[1].remark == "older statement, perhaps outdated"
     assert done.memory.contradicts == (older.id,)
     page = engine.index().text
-    assert f"{older.key} (perhaps outdated)" in page
+    assert f": {new}; before: {old}\n" in page or f"- {new}; before: {old}\n" in page
 
 
 @pytest.mark.requirement("X20")
@@ -96,7 +96,7 @@ def test_what_may_contradict_stays_beside_the_other_and_recall_puts_the_newer_fi
     assert [hit.remark for hit in hits] == ["", "older statement, perhaps outdated"]
     assert "older statement, perhaps outdated" in hits[1].why
     page = engine.index().text
-    assert page.index("queue_new") < page.index("queue_old (perhaps outdated)")
+    assert f"{NEW}; before: {OLD}\n" in page
 
 
 def test_a_doubt_is_told_by_the_key_of_the_other_memory(engine: Engine) -> None:

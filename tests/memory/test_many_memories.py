@@ -40,7 +40,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iter
 def test_the_index_page_is_that_of_all_memories(filled: Engine, budget: int, project: str) -> None:
     scope = Scope("local", project=project)
     visible = [memory for memory in filled.memories() if not project or memory.scope.project in ("", project)]
-    page = build(IndexEntries(visible, 0), budget)
+    page = build(IndexEntries(visible, project=project), budget)
     for _ in range(2):  # made, and kept
         assert filled.index(budget=budget, scope=scope) == page
     assert page.left_out > 0
@@ -48,7 +48,7 @@ def test_the_index_page_is_that_of_all_memories(filled: Engine, budget: int, pro
 
 @pytest.mark.requirement("O9")
 def test_the_account_of_the_index_page_is_that_of_all_memories(filled: Engine) -> None:
-    whole, part = account(IndexEntries(filled.memories(), 0)), index_account(filled, Scope("local"), None, 200)
+    whole, part = account(IndexEntries(filled.memories())), index_account(filled, Scope("local"), None, 200)
     assert part.page == whole.page
     assert part.lines == whole.lines
     assert part.omitted == whole.omitted[:200]

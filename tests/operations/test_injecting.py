@@ -117,7 +117,7 @@ def test_an_index_page_can_be_an_agents(billing: Engine) -> None:
 
 def test_lines_that_are_alike_are_counted_each(billing: Engine) -> None:
     memories = [replace(memory, id=f"{memory.id}{copy}") for memory in billing.memories() for copy in range(2)]
-    told = account(IndexEntries(memories, 3), 1_000)
-    assert told.page == build(IndexEntries(memories, 3), 1_000)
+    told = account(IndexEntries(memories), 1_000)
+    assert told.page == build(IndexEntries(memories), 1_000)
     assert sum(line.memory is not None for line in told.lines) == told.page.entries
     assert len(told.omitted) == told.page.left_out

@@ -63,9 +63,8 @@ def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
 
 
 def index_of_project(engine: Engine) -> str:
-    """The index page of the engine's project; nothing where memory is empty."""
-    page = engine.index()
-    return context_block(page.text) if page.entries or page.has_heard else ""
+    """The index page of the engine's project."""
+    return context_block(engine.index().text)
 
 
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:

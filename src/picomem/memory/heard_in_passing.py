@@ -7,8 +7,9 @@ newer one may itself be too unlikely to be suggested: “Priya took over from To
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from picomem.memory.index_page import Heard, HeardInPassing
+from picomem.memory.index_page import Heard
 from picomem.memory.suggestions import Suggestion, undecided
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
@@ -21,6 +22,13 @@ MOST_HEARD = 16  # of a page
 _MOST_READ = 400  # episodes, the latest
 _LEAST = 0.4  # estimate of what stands on a page, where nobody asked for it
 _LIKE = 0.2  # two sentences that share so much stand in one line, and both can be read there
+
+
+class HeardInPassing(NamedTuple):
+    """What was heard in a project, the newest first, and the ids of memories that some of it may replace."""
+
+    lines: Sequence[Heard]
+    outdated: frozenset[str]
 
 
 def heard_in_passing(tx: Transaction, scope: Scope, memories: Iterable[Memory]) -> HeardInPassing:

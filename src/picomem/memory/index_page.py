@@ -1,61 +1,69 @@
-"""The index page: the page that is always in an agent's prompt. Pure except for the tokenizer.
+"""The index page: the page that an agent's session begins with. Pure except for the tokenizer.
 
     # Memory index
-    ## Critical            critical entries of any kind
-    ## Projects            what is going on, decisions and constraints
-    ## Preferences         preferences and instructions, the pinned first
+    ## How to work here    preferences and instructions: the pinned first, the project's own, then the user's
+    ## What holds          decisions, facts and the rest, the newest first
+    ## Last time           the latest sessions of the project: what was asked, and what came of it
     ## Heard in passing    what seems to be worth knowing of past sessions and is no memory
-    ## Domains             each kind with its count, and the call that recalls it
+    ## Where more is       one line with counts
 
-The page is made from current memories and suggestions alone, in an order that depends on nothing else, so it has the
-same bytes until these change; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are
-added in order of importance within their section until the page is full, and the page says how many were left out; what
-was heard in passing gets the room that they leave. Untrusted text is never included. Of two statements that may
-contradict each other, the newer one comes first, and the older one is marked as perhaps outdated.
+The page is made from current memories and past sessions alone, in an order that depends on nothing else, so it has the
+same bytes until these change; dates in it are absolute, never "two days ago". It never exceeds its budget: the latest
+sessions get at most a quarter of it, entries are added in order of importance until the page is full, and the page says
+how many were left out; what was heard in passing gets the room that they leave. Untrusted text is never included. Of
+two statements that may contradict each other one line says both, the newer one first; a third one is marked as perhaps
+outdated and stands last, since the link may be wrong.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from picomem.clock import Micros, to_datetime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.kinds import CRITICAL_FROM, Kind, Origin
-from picomem.records.memory import Memory, doubted_pairs
+from picomem.records.memory import Memory, newer_by_older
 from picomem.text.inert_text import for_markdown_line, markdown_name
 from picomem.text.tokens import count_tokens, cut_to_tokens
 
 BUDGET = 1_500
 LEAST_BUDGET, MOST_BUDGET = 200, 20_000
-_LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a recall away
 HEAD = "# Memory index"
 HEARD_TITLE = "## Heard in passing, unconfirmed"
-_HINT = "More: memory_recall(query=…) searches all memories and past sessions."
-
-_SECTIONS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
-    ("## Projects and decisions", (Kind.PROJECT, Kind.DECISION)),
-    ("## Preferences and instructions", (Kind.PREFERENCE, Kind.INSTRUCTION)),
-    ("## Facts and insights", (Kind.FACT, Kind.INSIGHT)),
+LAST_TITLE = "## Last time"
+_MORE_TITLE = "## Where more is"
+NOTHING_YET = (
+    "Nothing is remembered of this project yet: memory_store keeps a decision or a preference, and `picomem ingest` "
+    "reads past sessions."
 )
+_LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a recall away
+_LAST_SHARE = 0.25  # of the budget, for the latest sessions
+
+
+class Section(NamedTuple):
+    """A section of the page, and the kinds of memories that stand in it."""
+
+    title: str
+    kinds: tuple[Kind, ...]
+
+
+_HOW = Section("## How to work here", (Kind.PREFERENCE, Kind.INSTRUCTION))
+_WHAT = Section("## What holds", (Kind.DECISION, Kind.FACT, Kind.PROJECT, Kind.INSIGHT))
+SECTIONS = (_HOW, _WHAT)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPage:
-    """The page, its exact count of tokens, and how many entries did not fit."""
+    """The page, its exact count of tokens, how many entries stand in it, and how many did not fit."""
 
     text: str
     tokens: int
     budget: int
     entries: int
     left_out: int
-
-    @property
-    def has_heard(self) -> bool:
-        """Whether it says what was heard in passing."""
-        return f"\n{HEARD_TITLE}\n" in self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +95,22 @@ class Heard(NamedTuple):
     before: str = ""
 
 
-class HeardInPassing(NamedTuple):
-    """What was heard in a project, the newest first, and the ids of memories that some of it may replace."""
+class LastSession(NamedTuple):
+    """A past session: the beginning of its id, when it ended, what was asked in it, and what came of it."""
 
-    lines: Sequence[Heard] = ()
+    name: str
+    at: Micros
+    asked: str
+    outcome: str
+
+
+class PastSessions(NamedTuple):
+    """What a page says of the past sessions of its scope: how many there are in all, the latest ones, what was heard in
+    passing, the newest first, and the ids of memories that some of it may replace."""
+
+    total: int = 0
+    last: Sequence[LastSession] = ()
+    heard: Sequence[Heard] = ()
     outdated: frozenset[str] = frozenset()
 
 
@@ -99,21 +119,21 @@ def _unchanged(memory: Memory) -> Memory:
 
 
 class IndexEntries(NamedTuple):
-    """What a page is made from: current memories and the number of episodes.
+    """What the page of a project is made from: current memories and past sessions.
 
-    With `counts`, how many memories there are of each kind, and `outdated`, the ids of those that a newer one may
-    contradict, `memories` may be the first of each section only, if they are more than the entries of the page or as
-    many as `entry_limit`. `damaged` is how many were left out because they are damaged; `shown` makes of a memory what
-    may be shown of it.
+    With `total`, the number of all memories, and `replaced`, the ids of those that a newer one may contradict with the
+    id of that one, `memories` may be the first of each section only, if they are more than the entries of the page or
+    as many as `entry_limit`. `damaged` is how many were left out because they are damaged; `shown` makes of a memory
+    what may be shown of it.
     """
 
     memories: Iterable[Memory]
-    episodes: int
+    sessions: PastSessions = PastSessions()
+    project: str = ""
     damaged: int = 0
-    counts: Mapping[str, int] | None = None
+    total: int | None = None
     shown: Callable[[Memory], Memory] = _unchanged
-    outdated: Collection[str] | None = None
-    heard: Sequence[Heard] = ()
+    replaced: Mapping[str, str] | None = None
 
 
 class _Line(NamedTuple):
@@ -147,37 +167,69 @@ def build(given: IndexEntries, budget: int = BUDGET) -> IndexPage:
 def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
-    eligible = _eligible(given.memories)
-    doubted = {older.id for _, older in doubted_pairs(eligible)} if given.outdated is None else given.outdated
-    entries = sorted(eligible, key=lambda memory: (memory.id in doubted, *_rank(memory)))
-    sections = _sections(entries)
-    kinds = Counter(memory.kind.value for memory in entries) if given.counts is None else given.counts
-    total = sum(kinds.values())
-    domains = _domains(kinds, given.episodes)
-    if given.damaged:
-        said = "1 damaged entry is" if given.damaged == 1 else f"{given.damaged} damaged entries are"
-        domains.append(f"({said} left out; run `picomem doctor`.)")
+    eligible = [memory for memory in given.memories if memory.origin.trusted]
+    total = len(eligible) if given.total is None else given.total
+    newer = newer_by_older(eligible) if given.replaced is None else given.replaced
+    replaced = _replaced(eligible, newer)
+    joined = {older.id for older in replaced.values()}
+    older = newer.keys() | given.sessions.outdated
+    outdated = older - joined
+    entries = sorted(eligible, key=lambda memory: (memory.id in older, *_rank(memory)))
+    heads = [memory for memory in entries if memory.id not in joined]
+    sections = {section: [memory for memory in heads if memory.kind in section.kinds] for section in SECTIONS}
+    more = _more_lines(total, given)
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
-    fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(total)])
-    kept, room = _fitting(sections, budget - fixed, lambda memory: _line(given.shown(memory), doubted))
-    heard = _heard_lines(given.heard, room)
+    titles = [section.title for section, of_section in sections.items() if of_section]
+    room = budget - _cost([HEAD, _MORE_TITLE, *more, *titles, *("" for _ in titles), "", _left_out_line(total)])
+    last = _fitting((_last_line(session) for session in given.sessions.last), LAST_TITLE, int(budget * _LAST_SHARE))
+    room -= _cost(["", LAST_TITLE, *last]) if last else 0
+
+    def line_of(memory: Memory) -> str:
+        before = given.shown(replaced[memory.id]).content if memory.id in replaced else ""
+        return _line(given.shown(memory), given.project, memory.id in outdated, before)
+
+    kept, room = _kept(list(sections.values()), room, line_of)
+    heard = _fitting(map(_heard_line, given.sessions.heard), HEARD_TITLE, room)
     while True:
-        lines = _page_lines(sections, kept, heard, domains, total)
+        shown = kept.keys() | {replaced[id_].id for id_ in kept if id_ in replaced}
+        left_out = total - len(shown)
+        lines = [_Line(HEAD), *_memory_lines(sections, kept, outdated)]
+        lines += [*_under(LAST_TITLE, map(_Line, last)), *_under(HEARD_TITLE, map(_Line, heard))]
+        lines += _under(_MORE_TITLE, map(_Line, [*more, *([_left_out_line(left_out)] if left_out else [])]))
+        if len(lines) == 1:
+            lines.append(_Line(NOTHING_YET))
         text = "\n".join(line.text for line in lines) + "\n"
         tokens = count_tokens(text)
-        if tokens <= budget or not (kept or heard):
+        if tokens <= budget or not (kept or heard or last):
             break
-        if heard:
-            heard.pop()
+        if heard or last:
+            (heard or last).pop()
         else:
-            del kept[max(kept, key=lambda memory_id: _order(sections, memory_id))]
-    omitted = [memory for memory in entries if memory.id not in kept]
-    return _LaidOut(IndexPage(text, tokens, budget, len(kept), total - len(kept)), lines, omitted)
+            kept.popitem()
+    omitted = [memory for memory in entries if memory.id not in shown]
+    return _LaidOut(IndexPage(text, tokens, budget, len(shown), left_out), lines, omitted)
 
 
-def _eligible(memories: Iterable[Memory]) -> list[Memory]:
-    return [memory for memory in memories if memory.origin.trusted]
+def _memory_lines(
+    sections: Mapping[Section, Sequence[Memory]], kept: Mapping[str, str], outdated: Collection[str]
+) -> list[_Line]:
+    lines: list[_Line] = []
+    for section, memories in sections.items():
+        in_order = sorted(memories, key=partial(_place, section, outdated))
+        lines += _under(section.title, (_Line(kept[memory.id], memory) for memory in in_order if memory.id in kept))
+    return lines
+
+
+def _replaced(memories: Iterable[Memory], newer: Mapping[str, str]) -> dict[str, Memory]:
+    """Return, by the ids of memories that nothing newer may replace, the newest memory that each may replace."""
+    replaced: dict[str, Memory] = {}
+    by_id = {memory.id: memory for memory in memories}
+    for memory in sorted(by_id.values(), key=lambda one: (one.valid_from, one.id)):
+        head = newer.get(memory.id)
+        if head in by_id and head not in newer:
+            replaced[head] = memory
+    return replaced
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:
@@ -187,42 +239,28 @@ def _rank(memory: Memory) -> tuple[object, ...]:
     return (not memory.pinned, -memory.importance, stored_by_agent, -memory.valid_from, memory.key, memory.id)
 
 
-class SectionRule(NamedTuple):
-    """Which memories stand in a section: of some kinds, and of an importance in [least, below)."""
-
-    title: str
-    kinds: tuple[Kind, ...]
-    least: float
-    below: float
-
-    def takes(self, memory: Memory) -> bool:
-        """Return whether a memory stands in it."""
-        return self.least <= memory.importance < self.below and memory.kind in self.kinds
+def _goes_first(memory: Memory) -> bool:
+    return memory.pinned or memory.importance >= CRITICAL_FROM
 
 
-_ALL = 2.0  # above every importance
-_CRITICAL = SectionRule("## Critical", tuple(Kind), CRITICAL_FROM, _ALL)
-SECTIONS = (_CRITICAL, *(SectionRule(title, kinds, -_ALL, CRITICAL_FROM) for title, kinds in _SECTIONS))
+def _place(section: Section, outdated: Collection[str], memory: Memory) -> tuple[object, ...]:
+    """The place of a memory within its section."""
+    if section is _WHAT:
+        return (memory.id in outdated, not _goes_first(memory), -memory.valid_from, memory.key, memory.id)
+    return (memory.id in outdated, not _goes_first(memory), not memory.scope.project, *_rank(memory))
 
 
-def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
-    sections = [(rule.title, [memory for memory in memories if rule.takes(memory)]) for rule in SECTIONS]
-    return [(title, entries) for title, entries in sections if entries]
-
-
-def _fitting(
-    sections: list[tuple[str, list[Memory]]], room: int, line_of: Callable[[Memory], str]
+def _kept(
+    sections: Iterable[Sequence[Memory]], room: int, line_of: Callable[[Memory], str]
 ) -> tuple[dict[str, str], int]:
-    """The lines of the entries that fit, by their ids, and the room that is left: critical ones first, then round by
-    round one of each section, so that none starves."""
-    kept: dict[str, str] = {}
-    waiting = [list(entries) for _, entries in sections]
-    if waiting and sections[0][0] == _CRITICAL.title:
-        queue = waiting.pop(0)
-    else:
-        queue = []
+    """The lines of the entries that fit, by their ids, and the room that is left: first those that go first, then
+    round by round one of each section, so that none starves."""
+    waiting = [list(entries) for entries in sections]
+    queue = sorted((memory for entries in waiting for memory in entries if _goes_first(memory)), key=_rank)
+    waiting = [[memory for memory in entries if not _goes_first(memory)] for entries in waiting]
     while any(waiting):
         queue += [entries.pop(0) for entries in waiting if entries]
+    kept: dict[str, str] = {}
     for memory in queue:
         line = line_of(memory)
         cost = _cost([line])
@@ -233,48 +271,45 @@ def _fitting(
     return kept, room
 
 
-def _heard_lines(heard: Iterable[Heard], room: int) -> list[str]:
-    lines: list[str] = []
-    room -= _cost(["", HEARD_TITLE])
-    for one in heard:
-        day = f"{to_datetime(one.at):%Y-%m-%d}: " if one.at is not None else ""
-        before = f"; before: {_short(one.before)}" if one.before else ""
-        line = f"- {day}{_short(one.text)}{before}"
+def _fitting(lines: Iterable[str], title: str, room: int) -> list[str]:
+    """The first lines that have room under a title."""
+    room -= _cost(["", title])
+    fitting: list[str] = []
+    for line in lines:
         room -= _cost([line])
         if room < 0:
             break
-        lines.append(line)
-    return lines
+        fitting.append(line)
+    return fitting
 
 
-def _page_lines(
-    sections: list[tuple[str, list[Memory]]],
-    kept: Mapping[str, str],
-    heard: Sequence[str],
-    domains: list[str],
-    total: int,
-) -> list[_Line]:
-    lines = [_Line(HEAD)]
-    for title, entries in sections:
-        shown = [_Line(kept[memory.id], memory) for memory in entries if memory.id in kept]
-        if shown:
-            lines += [_Line(""), _Line(title), *shown]
-    if heard:
-        lines += [_Line(""), _Line(HEARD_TITLE), *map(_Line, heard)]
-    lines += [_Line(""), *map(_Line, domains), _Line(_HINT)]
-    if len(kept) < total:
-        lines.append(_Line(_left_out_line(total - len(kept))))
-    return lines
+def _under(title: str, lines: Iterable[_Line]) -> list[_Line]:
+    listed = list(lines)
+    return [_Line(""), _Line(title), *listed] if listed else []
 
 
-def _line(memory: Memory, doubted: Collection[str]) -> str:
-    about = [markdown_name(memory.scope.project)] if memory.scope.project else []
-    if memory.kind in (Kind.DECISION, Kind.PROJECT):
-        about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
-    if memory.id in doubted:
+def _line(memory: Memory, project: str, is_outdated: bool, before: str) -> str:
+    about = [markdown_name(memory.scope.project)] if memory.scope.project not in ("", project) else []
+    if is_outdated:
         about.append("perhaps outdated")
-    note = f" ({', '.join(about)})" if about else ""
-    return f"- {memory.key}{note}: {_short(memory.content)}"
+    note = f"({', '.join(about)})" if about else ""
+    day = "" if memory.kind in _HOW.kinds else f"{to_datetime(memory.valid_from):%Y-%m-%d}"
+    head = " ".join(filter(None, [day, note]))
+    return f"- {head}{': ' if head else ''}{_with_before(memory.content, before)}"
+
+
+def _heard_line(heard: Heard) -> str:
+    day = f"{to_datetime(heard.at):%Y-%m-%d}: " if heard.at is not None else ""
+    return f"- {day}{_with_before(heard.text, heard.before)}"
+
+
+def _last_line(session: LastSession) -> str:
+    came = f": {_short(session.outcome)}" if session.outcome else ""
+    return f"- {to_datetime(session.at):%Y-%m-%d} “{_short(session.asked)}”{came} (session {session.name})"
+
+
+def _with_before(text: str, before: str) -> str:
+    return f"{_short(text)}; before: {_short(before)}" if before else _short(text)
 
 
 def _short(content: str) -> str:
@@ -283,16 +318,18 @@ def _short(content: str) -> str:
     return text if short == text else short.rstrip() + " …"
 
 
-def _domains(counts: Mapping[str, int], episodes: int) -> list[str]:
-    lines = ["## Domains"]
-    for kind in Kind:
-        if counts.get(kind.value):
-            lines.append(f'- {kind} ({counts[kind.value]}): memory_recall(query=…, category="{kind}")')
-    if episodes:
-        lines.append(f"- past sessions ({episodes} episodes): memory_recall(query=…, include_transcripts=true)")
-    if len(lines) == 1:
-        lines.append("- nothing is remembered yet")
+def _more_lines(total: int, given: IndexEntries) -> list[str]:
+    there = [_counted(total, "memory", "memories")] if total else []
+    there += [_counted(given.sessions.total, "past session", "past sessions")] if given.sessions.total else []
+    lines = [f"{' and '.join(there)}: memory_recall(query=…) searches them."] if there else []
+    if given.damaged:
+        said = "1 damaged entry is" if given.damaged == 1 else f"{given.damaged} damaged entries are"
+        lines.append(f"({said} left out; run `picomem doctor`.)")
     return lines
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def _left_out_line(count: int) -> str:
@@ -301,11 +338,3 @@ def _left_out_line(count: int) -> str:
 
 def _cost(lines: Iterable[str]) -> int:
     return sum(count_tokens(line) + 1 for line in lines)
-
-
-def _order(sections: list[tuple[str, list[Memory]]], memory_id: str) -> tuple[float, str]:
-    for _, entries in sections:
-        for memory in entries:
-            if memory.id == memory_id:
-                return (-memory.importance, memory.key)
-    return (0.0, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -10,17 +10,18 @@ from picomem.clock import Micros
 from picomem.light_dataclass import replace
 from picomem.memory.index_page import (
     SECTIONS,
-    HeardInPassing,
     IndexAccount,
     IndexEntries,
     IndexPage,
+    PastSessions,
     account,
     build,
     entry_limit,
 )
+from picomem.records.episode import Transcript
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
-from picomem.records.memory import Memory, doubted_pairs
+from picomem.records.memory import Memory, newer_by_older
 from picomem.records.scope import Scope
 from picomem.store import audit, episodes, index_page_rows, memories
 from picomem.store.connector import Transaction
@@ -30,61 +31,61 @@ from picomem.version import __version__
 
 _KINDS = frozenset(kind.value for kind in Kind)
 Said = Callable[[str], str]  # what may be shown of a text of past sessions; None where nothing may
+_MOST_SESSIONS = 5  # that the page describes
 _FIRST = 64  # entries of a section that are read at first: a page of the usual budget has no room for as many
 
 
 class IndexMaterial(NamedTuple):
     """What a page is made from, without the words of its entries: the places of the first memories of each section, in
-    order; the ids of those that stand last, because a newer one may contradict them; the numbers of all memories; and
-    those that a damaged index leaves out.
+    order, without those that a newer one may contradict; the places of these, and the id of the newer one for each;
+    the numbers of all memories; those that a damaged index leaves out; and the past sessions.
     """
 
     sections: list[list[EntryPlace]]
-    outdated: frozenset[str]
+    older: list[EntryPlace]
+    replaced: dict[str, str]
     counts: dict[str, int]
-    episodes: int
     missing: tuple[str, ...]
+    episodes: int
     last_change: str  # a suggestion that is settled leaves the page
-    reads_sessions: bool
+    session_count: int
+    last: Sequence[Transcript]
 
     def digest(self, damaged: Iterable[str]) -> str:
         """A text that differs where the page may differ. `damaged` are those of the entries that are read at first."""
         # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-        places = sorted(f"{place.id}:{place.version}" for section in self.sections for place in section)
-        counts = [f"{kind}:{count}" for kind, count in sorted(self.counts.items())]
-        last = sorted(self.outdated)
+        places = [*chain.from_iterable(self.sections), *self.older]
         return content_hash(
             __version__,
-            *places,
-            *last,
-            *counts,
+            *sorted(f"{place.id}:{place.version}" for place in places),
+            *sorted(map(" ".join, self.replaced.items())),
+            *(f"{kind}:{count}" for kind, count in sorted(self.counts.items())),
             *sorted(damaged),
-            str(self.episodes),
-            self.last_change,
-            str(self.reads_sessions),
+            *(f"{one.id} {one.ended_at} {one.turns} {one.title}" for one in self.last),
+            f"{self.episodes} {self.session_count} {self.last_change}",
         )
 
     def first(
         self, tx: Transaction, scope: Scope, now: Micros, limit: int, beyond: int = 0
     ) -> tuple[list[Memory], list[str]]:
-        """Read the first `limit` entries of each section, and the first `limit + beyond` of all; and which of them are
-        damaged."""
+        """Read the first `limit` entries of each section, and the first `limit + beyond` of all, with what these may
+        replace; and which of them are damaged."""
         unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
         damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
         damaged += self.missing
-        overall = sorted(chain.from_iterable(self.sections), key=self._order)[: limit + beyond]
-        places = [place for section in self.sections for place in section[:limit]]
-        return memories.entries(tx, scope, now, [*places, *overall], damaged), damaged
+        overall = [*sorted(chain.from_iterable(self.sections)), *self.older][: limit + beyond]
+        places = {place.id: place for section in self.sections for place in section[:limit]}
+        places |= {place.id: place for place in overall}
+        places |= {place.id: place for place in self.older[:limit]}
+        places |= {place.id: place for place in self.older if self.replaced[place.id] in places}
+        return memories.entries(tx, scope, now, list(places.values()), damaged), damaged
 
     def given(
-        self, read: Iterable[Memory], damaged: Sized, shown: Callable[[Memory], Memory], heard: HeardInPassing
+        self, scope: Scope, read: Iterable[Memory], damaged: int, shown: Callable[[Memory], Memory], talk: PastSessions
     ) -> IndexEntries:
-        """Return what a page is built from, with the memories that were read and what was heard beside them."""
-        outdated = self.outdated | heard.outdated
-        return IndexEntries(read, self.episodes, len(damaged), self.counts, shown, outdated, heard.lines)
-
-    def _order(self, place: EntryPlace) -> tuple[bool, EntryPlace]:
-        return place.id in self.outdated, place
+        """Return what a page is built from, with the memories that were read and what was said beside them."""
+        count = sum(self.counts.values())
+        return IndexEntries(read, talk, scope.project, damaged, count, shown, self.replaced)
 
 
 def page(
@@ -108,9 +109,9 @@ def page(
         entries = sum(material.counts.values()) - kept.left_out
         return IndexPage(kept.text, kept.tokens, budget, entries, kept.left_out), ""
     limit = _FIRST
-    heard = _heard(tx, scope, read, said)
+    talk = _past_sessions(tx, scope, material, read, said)
     while True:
-        made = build(material.given(read, damaged, shown, heard), budget)
+        made = build(material.given(scope, read, len(damaged), shown, talk), budget)
         if _is_enough(made, limit, budget):
             return made, made_from if material.digest(damaged) == made_from else ""
         limit *= 2
@@ -133,21 +134,26 @@ def explained(
     limit = _FIRST
     while True:
         read, damaged = material.first(tx, scope, now, limit, omitted)
-        heard = _heard(tx, scope, read, said)
-        made = account(material.given(read, damaged, shown, heard), budget)
+        talk = _past_sessions(tx, scope, material, read, said)
+        made = account(material.given(scope, read, len(damaged), shown, talk), budget)
         if _is_enough(made.page, limit, budget):
             return replace(made, omitted=[shown(memory) for memory in made.omitted[:omitted]])
         limit *= 2
 
 
-def _heard(tx: Transaction, scope: Scope, read: Sequence[Memory], said: Said | None) -> HeardInPassing:
+def _past_sessions(
+    tx: Transaction, scope: Scope, material: IndexMaterial, read: Sequence[Memory], said: Said | None
+) -> PastSessions:
     if said is None:
-        return HeardInPassing()
-    from picomem.memory.heard_in_passing import heard_in_passing  # with all that stores a memory; few pages are new
+        return PastSessions()
+    # With all that stores a memory and reads sessions; few pages are new.
+    from picomem.memory.heard_in_passing import heard_in_passing
+    from picomem.memory.last_sessions import last_sessions
 
     heard = heard_in_passing(tx, scope, read)
     lines = [one._replace(text=said(one.text), before=said(one.before)) for one in heard.lines]
-    return heard._replace(lines=lines)
+    last = last_sessions(tx, scope, material.last, said)
+    return PastSessions(material.session_count, last, lines, heard.outdated)
 
 
 def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
@@ -158,22 +164,30 @@ def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
 def _material(tx: Transaction, scope: Scope, now: Micros, limit: int, reads_sessions: bool) -> IndexMaterial:
     """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
     these is not noticed."""
-    doubted = [memory for memory in memories.contradicting(tx, scope, now) if memory.is_entry]
-    outdated = frozenset(older.id for _, older in doubted_pairs(doubted))
-    limits = [memories.EntryLimit(rule.kinds, rule.least, rule.below) for rule in SECTIONS]
-    best = [memories.best_entries(tx, scope, now, section, limit, outdated) for section in limits]
-    last = memories.entries_by_id(tx, scope, now, limits, outdated)
-    sections = [[*first, *rest][:limit] for first, rest in zip(best, last, strict=True)]
+    replaced = newer_by_older(memory for memory in memories.contradicting(tx, scope, now) if memory.is_entry)
+    kinds = [section.kinds for section in SECTIONS]
+    sections = [memories.best_entries(tx, scope, now, some, limit, replaced) for some in kinds]
+    older = memories.entries_by_id(tx, scope, now, replaced)
     counts = memories.count_entries(tx, scope, now)
-    missing = (*memories.missing_entries(tx, scope, now), *_unplaced(sections, counts, limit))
-    shown = episodes.count_shown(tx, scope)
-    return IndexMaterial(sections, outdated, counts, shown, missing, audit.last_id(tx, scope), reads_sessions)
+    missing = (*memories.missing_entries(tx, scope, now), *_unplaced([*sections, older], counts, limit))
+    has_sessions = reads_sessions and bool(scope.project)
+    return IndexMaterial(
+        sections=sections,
+        older=older,
+        replaced=replaced,
+        counts=counts,
+        missing=missing,
+        episodes=episodes.count_shown(tx, scope) if reads_sessions else 0,
+        last_change=audit.last_id(tx, scope),
+        session_count=episodes.count_past_sessions(tx, scope) if has_sessions else 0,
+        last=episodes.latest_sessions(tx, scope, _MOST_SESSIONS) if has_sessions else (),
+    )
 
 
 def _unplaced(sections: Sequence[Sequence[EntryPlace]], counts: dict[str, int], limit: int) -> list[str]:
     """Placeholders of entries that are counted and in no section: their place in the index is damaged. Where a section
     has more than `limit` entries, nobody knows."""
-    if any(len(section) == limit for section in sections):
+    if any(len(section) >= limit for section in sections):
         return []
     counted = sum(count for kind, count in counts.items() if kind in _KINDS)
     return [f"entry {number} without a place" for number in range(abs(counted - sum(map(len, sections))))]

@@ -128,8 +128,8 @@ _KINDS = "|".join(Kind)
 _PRINTED = table(
     rf"""
     ^#{{1,4}} (memory (index|context)|long-term memory|recent history|记忆上下文|记忆)\s*$
-    ^## (critical|projects and decisions|preferences and instructions|facts and insights)\n- \w{{1,64}}{_NOTE}:
-    ^## domains\n- nothing is remembered yet$|^more: memory_recall\(query=|
+    ^## (how to work here|what holds|last time|heard in passing, unconfirmed|where more is)\n- [^\n]
+    ^nothing is remembered of this project yet: memory_store\b|\bmemory_recall\(query=…\) searches them\b|
         ^\(\d+ more entr(y is|ies are) not shown here\b
     </?(picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|
         <untrusted-text origin=

@@ -126,6 +126,12 @@ def doubted_pairs(memories: Iterable[_Doubted]) -> list[tuple[_Doubted, _Doubted
     return pairs
 
 
+def newer_by_older(memories: Iterable[_Doubted]) -> dict[str, str]:
+    """The id of each of these memories that a newer one may contradict, with the id of the newest such memory."""
+    pairs = sorted(doubted_pairs(memories), key=lambda pair: (pair[0].valid_from, pair[0].id))
+    return {older.id: newer.id for newer, older in pairs}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeFilter:
     """A filter for changes; an empty text matches any. `since` and `until` are times, [since, until)."""

@@ -137,6 +137,19 @@ def allowed_transcripts(tx: Transaction, scope: Scope) -> set[str]:
     return {transcript_id for (transcript_id,) in rows}
 
 
+def latest_sessions(tx: Transaction, scope: Scope, limit: int) -> list[Transcript]:
+    """The transcripts of people within a scope that ended last and were not withheld, the latest first. Damaged rows
+    are left out."""
+    rows = sql(tx).all("latest_sessions", **_reader(scope), limit=limit)
+    return [_transcript_record(row) for row in rows if row_hash.is_whole("transcripts", row)]
+
+
+def count_past_sessions(tx: Transaction, scope: Scope) -> int:
+    """Return how many transcripts of people there are within a scope, but for withheld ones."""
+    (count,) = sql(tx).one("count_past_sessions", **_reader(scope)) or (0,)
+    return int(count)
+
+
 def _reader(scope: Scope) -> dict[str, object]:
     """The values of a statement on what is within a scope."""
     return {
@@ -472,6 +485,11 @@ def first_request(tx: Transaction, scope: Scope, transcript_id: str) -> Episode 
     """The first episode of a transcript in which a person speaks; None where there is none, or it is damaged."""
     rows = sql(tx).all("first_request", user=scope.user, transcript=transcript_id)
     return next(iter(_whole(rows, scope, [])), None)
+
+
+def end_of_session(tx: Transaction, scope: Scope, transcript_id: str, limit: int) -> list[Episode]:
+    """The last episodes of a transcript, the last one first; damaged ones are left out."""
+    return _whole(sql(tx).all("end_of_session", user=scope.user, transcript=transcript_id, limit=limit), scope, [])
 
 
 def latest_actions(tx: Transaction, scope: Scope, transcript_id: str) -> list[str]:

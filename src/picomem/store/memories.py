@@ -95,18 +95,6 @@ class Doubtful(NamedTuple):
     is_entry: bool  # whether it may stand in the index page
 
 
-class EntryLimit(NamedTuple):
-    """Which memories stand in a section of the index page: of some kinds, and of an importance in [least, below)."""
-
-    kinds: tuple[Kind, ...]
-    least: float
-    below: float
-
-    def takes(self, kind: str, importance: float) -> bool:
-        """Return whether a memory of this kind and importance stands in the section."""
-        return self.least <= importance < self.below and kind in self.kinds
-
-
 class EntryPlace(NamedTuple):
     """The place of a version of a memory in its section of the index page: lower values come first."""
 
@@ -515,23 +503,15 @@ def believed(
 
 
 def best_entries(
-    tx: Transaction, scope: Scope, now: Micros, section: EntryLimit, limit: int, but: Collection[str]
+    tx: Transaction, scope: Scope, now: Micros, kinds: Iterable[Kind], limit: int, but: Collection[str]
 ) -> list[EntryPlace]:
-    """Return the places of the first `limit` memories of a section of the index page, in order, without the ids in
+    """Return the places of the first `limit` memories of some kinds in the index page, in order, without the ids in
     `but`. The index alone is read."""
     without = json.dumps(sorted(but))
     places = [
         _entry_place(row)
-        for kind in section.kinds
-        for row in sql(tx).all(
-            "best_entries",
-            **_reader(scope, now),
-            kind=kind.value,
-            least=section.least,
-            below=section.below,
-            but=without,
-            limit=limit,
-        )
+        for kind in kinds
+        for row in sql(tx).all("best_entries", **_reader(scope, now), kind=kind.value, but=without, limit=limit)
     ]
     return sorted(places)[:limit]
 
@@ -540,15 +520,9 @@ def _entry_place(row: Iterable[object]) -> EntryPlace:
     return EntryPlace(*of_types(row, (int, float, int, int, str, str, int, int)))
 
 
-def entries_by_id(
-    tx: Transaction, scope: Scope, now: Micros, sections: Sequence[EntryLimit], ids: Collection[str]
-) -> list[list[EntryPlace]]:
-    """Return the places of those of the memories that may stand in the index page, for each section, in order."""
-    rows = [(*of_types(row[:2], (str, float)), *row[2:]) for row in _of_ids(tx, "entries_by_id", scope, now, ids)]
-    return [
-        sorted(_entry_place(place) for kind, importance, *place in rows if section.takes(kind, importance))
-        for section in sections
-    ]
+def entries_by_id(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -> list[EntryPlace]:
+    """Return the places of those of the memories that may stand in the index page, in order."""
+    return sorted(_entry_place(row) for row in _of_ids(tx, "entries_by_id", scope, now, ids))
 
 
 def entries(

@@ -83,6 +83,17 @@ SELECT id FROM transcripts AS t
 WHERE user_id = :user AND send_policy <> 'deny' AND {of_project}
   AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
 
+-- name: latest_sessions
+SELECT {transcript_columns} FROM transcripts AS t
+WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND ended_at IS NOT NULL AND turns > 0
+  AND {of_project} AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
+ORDER BY ended_at DESC, id DESC LIMIT :limit
+
+-- name: count_past_sessions
+SELECT count(*) FROM transcripts AS t
+WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND turns > 0
+  AND {of_project} AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
+
 -- name: sessions_in_order
 SELECT id FROM transcripts
 WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND started_at <= :now
@@ -230,6 +241,11 @@ ORDER BY first_turn, part LIMIT :limit
 SELECT {episode_columns} FROM episodes AS e
 WHERE e.user_id = :user AND e.transcript_id = :transcript AND e.role <> 'assistant' AND e.preview <> ''
 ORDER BY e.first_turn, e.part LIMIT 1
+
+-- name: end_of_session
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id = :transcript
+ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- name: latest_actions
 SELECT e.actions FROM episodes AS e

@@ -259,7 +259,7 @@ origin NOT IN ('tool', 'web', 'other')
 -- name: best_entries
 -- Of a kind, without some.
 SELECT {entry_place} FROM memories
-WHERE {believed_now} AND {entry} AND kind = :kind AND importance >= :least AND importance < :below
+WHERE {believed_now} AND {entry} AND kind = :kind
   AND NOT (id IN (SELECT value FROM json_each(:but)))
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
 
@@ -272,7 +272,7 @@ SELECT ended_id FROM (
 {rows_of_ended}
 
 -- name: entries_by_id
-SELECT kind, importance, {entry_place} FROM {memories_of_ids} AND {entry}
+SELECT {entry_place} FROM {memories_of_ids} AND {entry}
 
 -- name: count_entries_by_kind
 SELECT kind, count(*) FROM memories WHERE {believed_now} AND {entry} GROUP BY kind ORDER BY kind
