@@ -83,7 +83,7 @@ def test_a_step_makes_of_an_old_store_what_a_fresh_one_is(monkeypatch: pytest.Mo
         upgraded.execute(seeing(EVERYONE).encode().replace(b", true)", b", false)"))
         text = f"SELECT {', '.join(later_step.COLUMNS)}, row_hash FROM user_marks"
         rows = upgraded.execute(text.encode()).fetchall()
-    assert len(rows) == len(later_step.USERS)
+    assert {row[-2] for row in rows} == {f"of {user}" for user in later_step.USERS}
     assert all(is_whole("user_marks", row) for row in rows)
 
 

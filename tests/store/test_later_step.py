@@ -129,6 +129,7 @@ def test_a_step_hashes_rows_anew_and_a_damaged_row_stays_damaged(old: Path, monk
     with closing(apsw.Connection(str(old))) as connection:
         rows = connection.execute(f"SELECT {', '.join(COLUMNS)}, row_hash FROM user_marks ORDER BY user_id").fetchall()
     assert [is_whole("user_marks", row) for row in rows] == [True, True, False]
+    assert [row[-2] for row in rows] == [f"of {user}" for user in USERS]
 
 
 @pytest.mark.requirement("X10")

@@ -62,6 +62,7 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             version = 1
         partitions = _partitions(connection)
         _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
+        _execute(connection, seeing(EVERYONE))
         for step in steps_after(version):
             for text in translated_schema(schema(step.file), partitions):
                 _execute(connection, text)
@@ -83,7 +84,6 @@ def _check_server(connection: psycopg.Connection, store: str) -> None:
 
 
 def _hash_anew(connection: psycopg.Connection, added: AddedColumns) -> None:
-    _execute(connection, seeing(EVERYONE))
     rows = connection.execute(added.select().encode()).fetchall()
     for values in added.new_hashes(rows):
         connection.execute(translated_statement(added.update()).encode(), values)
