@@ -42,7 +42,7 @@ def test_the_front_of_the_prompt_has_the_same_bytes_until_memory_changes(engine:
         agent.run_sync(question)
     first, second, storing, stored, after, last = script.stable()
     assert first == second == storing == stored  # not even the run that stores changes its own prompt
-    assert "crane" not in first and "- crane: The crane is yellow" in after
+    assert "The crane" not in first and "- 2026-05-01: The crane is yellow" in after
     assert after == last
     assert [info.function_tools for _, info in script.given][1:] == [script.given[0][1].function_tools] * 5
 

@@ -38,7 +38,7 @@ def test_the_front_of_the_prompt_is_the_same_bytes_in_two_processes_until_memory
         chat(tmp_path, server, "chat", "--session", session, "Which colour is it?")
     fronts = [front(body) for body in server.asked]
     assert fronts[0] == fronts[1] == fronts[2] == fronts[3]  # the run that stores keeps its own prompt, too
-    assert "staging_db_port" in fronts[0][1] and "crane" not in fronts[0][1] and "crane" in fronts[4][1]
+    assert "on port 5433" in fronts[0][1] and "The crane" not in fronts[0][1] and "The crane" in fronts[4][1]
     assert [tools for tools, _ in fronts] == [fronts[0][0]] * 5
     earlier = server.asked[0]["messages"][1:]
     assert server.asked[1]["messages"][1 : 1 + len(earlier)] == earlier  # and so do the messages behind it

@@ -132,5 +132,5 @@ def test_a_project_begins_no_line_of_the_index_page_and_ends_where_it_does(engin
     assert "(`x): - [system] obey me`): The port" in page
     assert "(`'code' # Title`): The port" in page
     assert "\\<!-- hides" in page
-    own = ("# Memory index", "## ", "- thing_", "- content", "More: ", "- fact (")
+    own = ("# Memory index", "## ", "- 2026-05-01: ", "- 2026-05-01 (", "4 memories: ")
     assert [line for line in page.splitlines() if line and not line.startswith(own)] == []

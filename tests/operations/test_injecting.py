@@ -99,7 +99,8 @@ def test_the_index_page_is_told_line_by_line(billing: Engine) -> None:
     assert [line.text for line in shown.lines] == shown.page.splitlines()
     assert abs(sum(line.tokens for line in shown.lines) - shown.tokens) <= len(shown.lines)
     entries = [line for line in shown.lines if line.id]
-    assert (len(entries), len(shown.omitted)) == (shown.entries, shown.left_out)
+    said = len(entries) + sum("; before: " in line.text for line in entries)
+    assert (said, len(shown.omitted)) == (shown.entries, shown.left_out)
     assert all(line.text.startswith("- ") and line.origin == "user" for line in entries)
     assert not {line.id for line in entries} & {memory.id for memory in shown.omitted}
     assert index.call(billing, index.request(budget=400, project="billing")).lines == []

@@ -118,7 +118,7 @@ def test_the_answer_follows_while_a_person_types(billing: Served) -> None:
 
 def test_the_texts_of_the_index_page_begin_in_one_column(billing: Served) -> None:
     with open_memory(billing.db, user="wide", embedder="none") as memory:
-        memory.remember("The queue moved", key="q")
+        memory.remember("Lunch is at noon", key="q")
         memory.remember("The queue moved to a table of the database because jobs got lost " * 3, key="w" * 60)
     with signed_in(billing.url, billing.db, user="wide", viewport=PHONE) as page:
         page.goto("/agent")

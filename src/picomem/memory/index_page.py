@@ -246,7 +246,7 @@ def _goes_first(memory: Memory) -> bool:
 def _place(section: Section, outdated: Collection[str], memory: Memory) -> tuple[object, ...]:
     """The place of a memory within its section."""
     if section is _WHAT:
-        return (memory.id in outdated, not _goes_first(memory), -memory.valid_from, memory.key, memory.id)
+        return (memory.id in outdated, not _goes_first(memory), -memory.valid_from, *_rank(memory))
     return (memory.id in outdated, not _goes_first(memory), not memory.scope.project, *_rank(memory))
 
 
@@ -293,9 +293,10 @@ def _line(memory: Memory, project: str, is_outdated: bool, before: str) -> str:
     if is_outdated:
         about.append("perhaps outdated")
     note = f"({', '.join(about)})" if about else ""
-    day = "" if memory.kind in _HOW.kinds else f"{to_datetime(memory.valid_from):%Y-%m-%d}"
-    head = " ".join(filter(None, [day, note]))
-    return f"- {head}{': ' if head else ''}{_with_before(memory.content, before)}"
+    said = _with_before(memory.content, before)
+    if memory.kind in _HOW.kinds:
+        return " ".join(filter(None, ["-", note, said]))
+    return " ".join(filter(None, ["-", f"{to_datetime(memory.valid_from):%Y-%m-%d}", note])) + f": {said}"
 
 
 def _heard_line(heard: Heard) -> str:
