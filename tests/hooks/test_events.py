@@ -372,3 +372,21 @@ def test_a_new_folder_of_a_known_name_gets_and_gives_nothing_of_the_other_projec
     for folder, own, other in ((alpha, "7411", "9022"), (beta, "9022", "7411")):
         context = host.hook(_claude("SessionStart", source="startup") | {"cwd": str(folder)}).context
         assert own in context and other not in context
+
+
+def test_what_names_a_file_that_is_gone_says_so_on_the_page_and_beside_a_prompt(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "billing/src").mkdir(parents=True)
+    with picomem.open(host.store) as memory:
+        memory.remember("The billing tokens are made in src/token.ts", kind="decision")
+    begun = _claude("SessionStart", source="startup") | {"cwd": str(tmp_path / "billing")}
+    asked = _claude("UserPromptSubmit", prompt="where are the billing tokens made?") | {
+        "cwd": str(tmp_path / "billing")
+    }
+
+    for event in (begun, asked):
+        assert "[no longer there: src/token.ts]" in host.hook(event).context
+        assert (
+            "no longer there" not in host.hook(event | {"session_id": "b"}, PICOMEM_HOOKS_CHECK_FILES="false").context
+        )
+    (tmp_path / "billing/src/token.ts").touch()
+    assert "no longer there" not in host.hook(begun).context
