@@ -24,6 +24,7 @@ def make_parser() -> Parser:
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
     _add_revisions(benchmarks, late)
+    _add_memories(benchmarks, late)
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
@@ -118,6 +119,17 @@ def _add_revisions(benchmarks: Any, late: Parser) -> None:
     )
     revisions.add_argument("--revisions", type=int, default=10_000, metavar="N", help="of one key (default 10000)")
     revisions.add_argument("--embedder", default="static", help="static or none (default static)")
+
+
+def _add_memories(benchmarks: Any, late: Parser) -> None:
+    growth = benchmarks.add_parser(
+        "memories",
+        help="of storing and recalling as the number of memories grows",
+        epilog="Example:\n  python -m benchmarks memories --sizes 1000,10000",
+        parents=[late],
+    )
+    growth.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories (default 1000,10000,100000)")
+    growth.add_argument("--embedder", default="none", help="static or none (default none)")
 
 
 def _add_redaction(benchmarks: Any, late: Parser) -> None:

@@ -157,6 +157,13 @@ def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, scale.render(report)
 
 
+def _memories(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import memory_growth
+
+    report = memory_growth.measure(numbers_of(chosen.sizes, "--sizes"), chosen.embedder, show_progress)
+    return report, memory_growth.render(report)
+
+
 def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import revision_speed
 
@@ -179,4 +186,5 @@ _MEASURING = {
     "page": _page,
     "scale": _scale,
     "revisions": _revisions,
+    "memories": _memories,
 }

@@ -86,7 +86,7 @@ def items_at(
 ) -> list[ReviewItem]:
     """Return what waits at these places, which were read in the same transaction. What is damaged, or lost, is left out
     and put on `damaged`."""
-    ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
+    ids = {place.id for place in places} | {place.older for place in places if place.older}
     lost: list[str] = []
     known = memories.believed(tx, scope, now, ids, lost)
     if damaged is not None:

@@ -50,7 +50,7 @@ def postgres_translation(error: Exception, store: str) -> errors.PicomemError:
     if isinstance(error, postgres.DataCorrupted | postgres.IndexCorrupted):
         return errors.Corrupt(f"{store} is damaged ({said}); restore it from a backup of the server.")
     if isinstance(error, postgres.UndefinedTable | postgres.UndefinedColumn | postgres.InvalidSchemaName):
-        return errors.Corrupt(f"{store} lacks a part of what it should hold ({said}).")
+        return errors.Corrupt(f"{store} lacks a part of what it should hold ({said}); run `picomem doctor --repair`.")
     if isinstance(error, postgres.NumericValueOutOfRange):
         return errors.InvalidInput(f"A number is too large for a database ({said}).")
     if isinstance(error, postgres.QueryCanceled):
