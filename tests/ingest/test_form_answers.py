@@ -50,6 +50,85 @@ def test_a_captured_answer_carries_its_question(engine, tmp_path):
     assert any("NATS because it is small" in hit.text for hit in engine.recall("why NATS as the broker?").hits)
 
 
+# What versions of the host say to the model, and what none has said so far.
+_WORDINGS = (
+    'User has answered your questions: "{0}"="{1}". You can now continue with the user\'s answers in mind.',
+    'Your questions have been answered: "{0}"="{1}". You can now continue with these answers in mind.',
+    'The user answered: "{0}"="{1}". Read the answers carefully — they may request changes — and follow them.',
+    'Reply to the form: "{0}"="{1}"',
+    "The form was sent.",
+)
+
+
+def _real_session(folder: Path, said: str, result: dict[str, object] | None, **fields: object) -> Path:
+    """A session as the program writes it: compact, the scalars of a line before its message."""
+
+    def line(uuid: str, kind: str, content: object, **more: object) -> str:
+        head = {"parentUuid": None, "isSidechain": False, "type": kind, "message": {"role": kind, "content": content}}
+        record = {**head, "uuid": uuid, "timestamp": "2026-11-28T12:01:29Z", **more, "entrypoint": "cli"}
+        record |= {"cwd": "/w/crane", "sessionId": "s1", "version": "2.1.330"}
+        return json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+
+    options = [{"label": "NATS", "description": "small"}, {"label": "Kafka", "description": "big"}]
+    questions = [{"question": _BROKER, "header": "Bus", "multiSelect": False, "options": options}]
+    call = {"type": "tool_use", "id": "toolu_37", "name": "AskUserQuestion", "input": {"questions": questions}}
+    answered = {"type": "tool_result", "content": said, "tool_use_id": "toolu_37"}
+    told = {} if result is None else {"toolUseResult": {"questions": questions, **result}}
+    lines = [
+        line("u1", "user", "Set up the queue."),
+        line("a1", "assistant", [call]),
+        line("u2", "user", [answered], **told, **fields),
+    ]
+    path = folder / "s1.jsonl"
+    path.write_text("".join(f"{text}\n" for text in lines), "utf-8")
+    return path
+
+
+def _user_turns(engine: Engine) -> list[str]:
+    opened = [engine.show(hit.id)[2] for hit in reversed(engine.timeline())]
+    turns = {turn.index: turn for transcript in opened for turn in transcript.turns}
+    return [turns[index].text for index in sorted(turns) if turns[index].role != "assistant"]
+
+
+@pytest.mark.requirement("X14")
+@pytest.mark.parametrize("wording", _WORDINGS)
+def test_an_answer_is_found_whatever_the_host_says_about_it(engine, tmp_path, wording):
+    typed = "NATS because it is small and we know it"
+    engine.ingest([_real_session(tmp_path, wording.format(_BROKER, typed), {"answers": {_BROKER: typed}})])
+    assert _user_turns(engine) == ["Set up the queue.", typed]
+
+
+@pytest.mark.requirement("X14")
+@pytest.mark.parametrize("wording", _WORDINGS[:-1])
+def test_an_answer_to_the_calls_own_question_is_read_from_the_result_alone(engine, tmp_path, wording):
+    typed = "NATS because it is small"
+    engine.ingest([_real_session(tmp_path, wording.format(_BROKER, typed), None)])
+    assert _user_turns(engine) == ["Set up the queue.", typed]
+
+
+@pytest.mark.requirement("X14")
+def test_a_pair_in_a_result_that_is_no_question_of_the_call_is_no_answer(engine, tmp_path):
+    engine.ingest([_real_session(tmp_path, _WORDINGS[0].format("Which port?", "NATS because it is small"), None)])
+    assert _user_turns(engine) == ["Set up the queue."]
+
+
+@pytest.mark.requirement("X14")
+@pytest.mark.parametrize(
+    ("result", "read"),
+    [
+        ({"answers": {}, "response": "Neither, we send mail"}, ["Neither, we send mail"]),
+        ({"answers": {_BROKER: "(notes only)"}, "annotations": {_BROKER: {"notes": "Ask Ann"}}}, ["Ask Ann"]),
+        ({"answers": {_BROKER: "MQTT"}, "annotations": {_BROKER: {"notes": "in May"}}}, ["MQTT\nin May"]),
+        ({"answers": {_BROKER: ["NATS", "Kafka"]}}, ["Bus: NATS, Kafka"]),
+        ({"answers": {_BROKER: "[skipped]"}, "annotations": {_BROKER: {"unanswered": "skipped"}}}, []),
+        ({"answers": {_BROKER: "NATS"}, "afkTimeoutMs": 60000}, []),
+    ],
+)
+def test_what_the_person_wrote_in_a_form_is_read_and_what_the_host_put_there_is_not(engine, tmp_path, result, read):
+    engine.ingest([_real_session(tmp_path, "The form was sent.", result)])
+    assert _user_turns(engine) == ["Set up the queue.", *read]
+
+
 @pytest.mark.requirement("X7")
 def test_a_question_of_an_agent_that_had_read_a_page_is_not_carried(engine, tmp_path):
     fetch = {"type": "tool_use", "id": "c0", "name": "WebFetch", "input": {"url": "https://example.org"}}
