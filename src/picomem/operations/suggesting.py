@@ -47,7 +47,7 @@ class SuggestionsResult:
 
 
 def suggestions(engine: Engine, request: SuggestionsRequest) -> SuggestionsResult:
-    """List sentences of past sessions that may be worth remembering.
+    """List sentences of past sessions that may be worth remembering, at most four of a session: the likeliest.
 
     They are no memories: `review ID keep` makes one of a suggestion, and `review ID discard` hides it.
     """
