@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change or of a run, or the beginning of one (default: the last one that is not undone)",
+        "the id of a change or of a run, or the beginning of one (default: what you did last, and no ingest did)",
         "",
         positional=True,
     )
