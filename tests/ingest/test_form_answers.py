@@ -9,6 +9,9 @@ import pytest
 
 from picomem.engine.engine import Engine
 from picomem.engine.review import waiting_suggestions
+from picomem.operations.table import operation
+from picomem.records.kinds import Origin
+from picomem.text.tokens import count_tokens
 
 _BROKER = "Which message broker should we use?"
 _REGION = "Where do the backups go?"
@@ -21,7 +24,7 @@ def _record(number: int, role: str, block: dict, **fields: object) -> dict:
     return {**common, "type": role, "message": message, **fields}
 
 
-def _session(folder: Path, *before: dict, answers: dict[str, str]) -> Path:
+def _session(folder: Path, *before: dict, answers: dict[str, str], session: str = "s1") -> Path:
     questions = [{"question": question, "options": [{"label": "RabbitMQ"}]} for question in answers]
     call = {"type": "tool_use", "id": "c1", "name": "AskUserQuestion", "input": {"questions": questions}}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": "User has answered your questions."}
@@ -31,8 +34,9 @@ def _session(folder: Path, *before: dict, answers: dict[str, str]) -> Path:
         _record(10, "assistant", call),
         _record(11, "user", result, toolUseResult={"answers": answers}),
     ]
-    path = folder / "s1.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path = folder / f"{session}.jsonl"
+    lines = (json.dumps(record | {"sessionId": session, "uuid": f"{session}{record['uuid']}"}) for record in records)
+    path.write_text("".join(f"{line}\n" for line in lines))
     return path
 
 
@@ -48,6 +52,29 @@ def test_a_captured_answer_carries_its_question(engine, tmp_path):
     engine.ingest([_session(tmp_path, answers=answers)])
     assert _contents(engine) == [f"{question} {answers[question]}" for question in (_REGION, _BROKER)]
     assert any("NATS because it is small" in hit.text for hit in engine.recall("why NATS as the broker?").hits)
+
+
+@pytest.mark.requirement("X14")
+@pytest.mark.parametrize("answer", ["NATS because it is small and we know it", "port 7443"])
+def test_an_answer_is_shown_with_its_question(engine, tmp_path, answer):
+    engine.ingest([_session(tmp_path, answers={_BROKER: answer})])
+    hit = next(hit for hit in engine.timeline() if hit.text.endswith(answer))
+    assert hit.text == f"{_BROKER} {answer}" and hit.origin is Origin.USER
+    assert hit.tokens > count_tokens(hit.text)
+    recalled = engine.recall(answer, token_budget=200).hits
+    assert hit.text in [other.text for other in recalled]
+    opened = operation("show").call(engine, operation("show").request(hit.id))
+    assert [turn.text for turn in opened.turns] == [hit.text]
+
+
+@pytest.mark.requirement("X14")
+def test_each_of_several_answers_is_shown_with_its_question_also_one_that_was_clicked(engine, tmp_path):
+    typed = {_BROKER: "NATS because it is small", _REGION: "Lisbon"}
+    engine.ingest([_session(tmp_path, answers=typed)])
+    text = f"{_BROKER} NATS because it is small\n{_REGION} Lisbon"
+    assert text in [hit.text for hit in engine.timeline()]
+    engine.ingest([_session(tmp_path, answers={_BROKER: "RabbitMQ"}, session="s2")])
+    assert f"{_BROKER} RabbitMQ" in [hit.text for hit in engine.timeline()]
 
 
 # What versions of the host say to the model, and what none has said so far.

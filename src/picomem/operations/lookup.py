@@ -16,6 +16,7 @@ from picomem.operations.times import moment
 from picomem.paths import named_path
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.transcript import with_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,7 +190,8 @@ def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) ->
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
     from picomem.recall.excerpts import excerpt
 
-    shown = excerpt(turn.shown, request.query, max(0, turn.text.find(preview)), is_whole=request.all)
+    text = with_questions(turn.shown, turn.answers)
+    shown = excerpt(text, request.query, max(0, text.find(preview)), is_whole=request.all)
     return TurnView(
         number=turn.index + 1,
         role=turn.role,

@@ -10,9 +10,10 @@ from picomem.clock import to_datetime
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
-from picomem.records.episode import Episode, Transcript, begins_outcome
+from picomem.records.episode import Episode, Transcript, begins_outcome, form_answers
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
+from picomem.records.transcript import with_questions
 from picomem.text.terms import is_cjk, says_little, terms, terms_of_word, words_in, written_as
 from picomem.text.tokens import count_tokens
 
@@ -82,7 +83,8 @@ def episode_hit(
     """An episode as a hit, with the pointer that opens it. Of what was done in it the hit has what holds one of the
     `words` of a question, and of what came of it as well; all where there is no question. Where it holds nothing but
     what came of commands, the hit is text of a tool."""
-    text, origin = episode.summary or episode.preview, episode.origin
+    text, origin = episode.summary or with_questions(episode.preview, form_answers(episode)), episode.origin
+    tokens = episode.tokens if text == episode.preview or episode.summary else count_tokens(text)
     actions, outcomes = tuple(episode.actions.splitlines()), tuple(episode.outcomes.splitlines())
     if words is not None:
         fitting = _fitting(actions, words)
@@ -103,7 +105,7 @@ def episode_hit(
         score=score,
         why=why,
         origin=origin,
-        tokens=episode.tokens + HIT_OVERHEAD + (count_tokens(done) if done else 0),
+        tokens=tokens + HIT_OVERHEAD + (count_tokens(done) if done else 0),
         at=episode.started_at,
         key=episode.key,
         kind=episode.category,
