@@ -12,7 +12,7 @@ from picomem.operations.operation import LARGEST, ChatCommand, Operation, given_
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.times import moment
+from picomem.operations.times import between, moment
 from picomem.paths import named_path
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
@@ -366,6 +366,7 @@ class TimelineRequest:
     since: int | str | None = option("not before: a date, or words like 30d", None)
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
+    all_projects: bool = option("at a terminal: list all projects, not first that of the folder", False, tool=None)
     session: str = option("only this session; the beginning of its id is enough", "")
     tag: str = option("only with this tag, or of this branch", "")
     limit: int = option("maximum number of episodes", 30, short="-n", least=1, rows=True)
@@ -390,13 +391,13 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 
-    now = engine.now()
+    since, until = between(request.since, request.until, engine.now(), engine.zone)
     damaged: list[str] = []
     hits, last = timeline_page(
         engine,
         engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
-        moment(request.since, now, engine.zone),
-        moment(request.until, now, engine.zone, end=True),
+        since,
+        until,
         request.limit,
         _timeline_place(request.cursor),
         damaged,
@@ -599,6 +600,7 @@ OPERATIONS = (
         ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",
+        has_answer=lambda result: bool(result.episodes),
         read_only=True,
         idempotent=True,
     ),
