@@ -13,7 +13,7 @@ from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import between, moment
-from picomem.paths import named_path
+from picomem.paths import check_folder_of, named_path
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.transcript import with_questions
@@ -452,7 +452,7 @@ class IndexLineView:
 @dataclass(frozen=True, slots=True)
 class IndexResult:
     """`lines` are there where the request asks for them, and with them the most important 200 of the memories that did
-    not fit."""
+    not fit. `warnings` says if nothing belongs to the project; an agent may name one before anything is known of it."""
 
     page: str
     tokens: int
@@ -461,17 +461,20 @@ class IndexResult:
     left_out: int
     lines: list[IndexLineView] = field(default_factory=list)
     omitted: list[MemoryView] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
+    from picomem.engine.upkeep import index_account, unknown_project
+
     scope = engine.scope.narrowed(project=request.project, agent=request.agent)
+    warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)
     if request.export:
+        check_folder_of(named_path(request.export))
         engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     if not request.lines:
-        return _index_result(engine.index(budget=request.budget, scope=scope))
-    from picomem.engine.upkeep import index_account
-
+        return _index_result(engine.index(budget=request.budget, scope=scope), warnings)
     account = index_account(engine, scope, request.budget, _MOST_OMITTED)
     now = engine.now()
     lines = [
@@ -484,11 +487,11 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
         for line in account.lines
     ]
     omitted = [memory_view(memory, now) for memory in account.omitted]
-    return replace(_index_result(account.page), lines=lines, omitted=omitted)
+    return replace(_index_result(account.page, warnings), lines=lines, omitted=omitted)
 
 
-def _index_result(page: IndexPage) -> IndexResult:
-    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+def _index_result(page: IndexPage, warnings: list[str]) -> IndexResult:
+    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out, warnings=warnings)
 
 
 def _listed(result: MemoriesResult) -> str:

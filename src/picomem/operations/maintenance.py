@@ -332,13 +332,19 @@ class IndexStatusResult:
     left_out: int
     memories: dict[str, int]
     episodes: int
+    warnings: list[str] = field(default_factory=list)
 
 
 def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResult:
     """Show how full the always-loaded index page is and how many memories it leaves out."""
+    from picomem.engine.upkeep import unknown_project
+
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
-    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)
+    warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)
+    return IndexStatusResult(
+        page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes, warnings
+    )
 
 
 def _ingested(result: IngestResult) -> str:

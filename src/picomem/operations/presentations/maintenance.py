@@ -187,4 +187,4 @@ def index_status(result: IndexStatusResult) -> Presentation:
         f"{result.tokens:,} of {result.budget:,} tokens; {plural(result.entries, 'entry', 'entries')} shown, "
         f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
     )
-    return Presentation(blocks=(Sentence(said),))
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(result.warnings))
