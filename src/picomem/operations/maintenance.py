@@ -87,9 +87,10 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     if request.paths and not report.files and report.problems:
         missing = all(map(_is_missing, request.paths))
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
-    values = asdict(report) | {"suggestions": count_suggestions(engine)}
+    values = asdict(report)
     names = [place if isinstance(place, str) else f"{place.host}: {place.folder}" for place in places]
-    return IngestResult(**values, places=names, kept=kept.made if kept else 0)
+    made = kept.made if kept else 0
+    return IngestResult(**values, suggestions=count_suggestions(engine), places=names, kept=made)
 
 
 def _is_missing(path: str) -> bool:

@@ -196,7 +196,7 @@ def _named(
         return [f"{_written(text, near[term])} (near {_asked_phrase(replaced, asked)})"]
     run = asked.get(term, term)
     if not is_cjk(run):
-        return [_asked_word(term, asked)]
+        return [asked_word(term, asked)]
     pairs = [held for held in own if asked.get(held, held) == run]
     return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
 
@@ -205,7 +205,7 @@ def _asked_phrase(terms: Sequence[str], asked: Mapping[str, str]) -> str:
     """The words of the question behind some terms of it."""
     if is_cjk(terms[0]):
         return "".join(_pieces(asked[terms[0]], terms))
-    return " ".join(_asked_word(term, asked) for term in terms)
+    return " ".join(asked_word(term, asked) for term in terms)
 
 
 def _written(text: str, terms: Sequence[str]) -> str:
@@ -227,7 +227,7 @@ def _starts(run: str, pair: str) -> list[int]:
     return [place for place in range(len(run)) if run.startswith(pair, place)]
 
 
-def _asked_word(term: str, asked: Mapping[str, str]) -> str:
+def asked_word(term: str, asked: Mapping[str, str]) -> str:
     """The word of the question behind a term, such as “deploys” for “deploi”; of a longer word only the part."""
     word = asked.get(term, term)
     if is_cjk(word):
@@ -250,7 +250,7 @@ def spelling_warnings(
     for term, spellings in spelled.items():
         words = {word.casefold(): word for text in texts for near in spellings if (word := _word_in(text, near))}
         if words:
-            yield f"“{_asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
+            yield f"“{asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:
