@@ -1,8 +1,9 @@
 """Settings: one TOML file, overridden by environment variables, overridden by the options of a command.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
-variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
-variable are written as in `PATH`. An unknown key or a value of the wrong type is an error that suggests the right one.
+variable `PICOMEM_INDEX_BUDGET`, and one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`. A list in a
+variable has commas between its parts: `PICOMEM_NOTES_PATHS=~/notes,/srv/notes`. An unknown key or a value of the wrong
+type is an error that suggests the right one.
 
 This uses standard dataclasses and `tomllib`, because pydantic-settings would cost each command, including those of
 hooks, 170 ms.
@@ -27,6 +28,7 @@ MOST_PARTITIONS = 128  # of a table: all are made in one transaction, and the se
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
+_WITH_PORTS = ("server.hosts",)  # lists whose parts hold a colon
 _MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget")  # where 0 turns something off, or a limit
 _LARGEST = 1 << 20  # bytes of a settings file
 ENVIRONMENT = "the environment"  # where a setting is from, as messages name it
@@ -233,7 +235,7 @@ class ServerSettings:
     host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting(
-        (), "further names by which clients reach the server, with the port if it is another; in a variable with commas"
+        (), "further names by which clients reach the server, with the port if it is another"
     )
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
@@ -542,6 +544,11 @@ def _check_known(name: str, known: list[str], where: str, what: str) -> None:
 def _parsed(value: object, kind: type, name: str, where: str) -> object:
     """A value of the file as it is, and one of the environment, which is a text, as what it stands for."""
     if where == ENVIRONMENT and isinstance(value, str):
+        if kind is tuple and os.pathsep in value and name not in _WITH_PORTS:
+            raise InvalidInput(
+                f"{name} in {where} is {value[:80]!r}; write commas between its parts, or a part that holds "
+                f"“{os.pathsep}” in the settings file."
+            )
         value = _read_text(value, kind)
     if kind is float and type(value) is int:
         return float(value)

@@ -299,9 +299,17 @@ def test_a_category_may_be_one_or_a_list_and_a_range_of_time_is_unix_millisecond
         ("['paint', 'harbor']", ("paint", "harbor")),
         ("[paint]", ("paint",)),
         (['["paint","harbor"]'], ("paint", "harbor")),
-        (["paint, harbor"], ("paint, harbor",)),
+        (["paint, harbor"], ("paint", "harbor")),
         ("paint", ("paint",)),
+        ('"paint"', ("paint",)),
+        ('["\\"paint\\"", "2024"]', ("paint", "2024")),
+        ('["paint", null]', ("paint",)),
+        (["paint", None, "null"], ("paint",)),
+        ("paint, None", ("paint",)),
         ("null", ()),
+        ("None", ()),
+        ("undefined", ()),
+        (["null"], ()),
         ("[]", ()),
     ],
 )
@@ -317,6 +325,8 @@ def test_a_list_that_a_model_writes_as_text_is_read_as_it_is_meant(
         assert [hit["key"] for hit in hits] == ["boats"]
     wrong = call(engine, "memory_store", arguments | {"tags": "[1, 2]"})
     assert wrong.is_error and said(wrong) == "tags is 1; it is a text, or a list of such."
+    wrong = call(engine, "memory_store", arguments | {"tags": '{"a":1}'})
+    assert wrong.is_error and said(wrong).endswith("it is a text, or a list of such.")
 
 
 def test_every_list_of_every_tool_may_be_written_as_text():

@@ -561,7 +561,7 @@ class Engine:
     @needs(WRITE)
     def undo(self, name: str = "", *, reason: str = "") -> list[Undone]:
         """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py. Without a
-        name take back the last run that is in force and is no undo, and no work of picomem's own.
+        name take back the last run of the caller's own that is in force and is no undo.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
         cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
@@ -570,7 +570,7 @@ class Engine:
         from picomem.history.undo import last_run, undo
 
         with self._context.connector.write(self.scope) as tx:
-            name = name or last_run(tx, self.scope)
+            name = name or last_run(tx, self.scope, self.caller.signature)
             said = self._context.cleaner().text(reason)
             writer, vectors = self._context.writer("undo"), self._context.vectors()
             done = undo(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)

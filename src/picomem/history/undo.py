@@ -96,19 +96,24 @@ def undo(
     return done
 
 
-def last_run(tx: Transaction, scope: Scope) -> str:
-    """The latest run of which something can be undone, so that one undo after another goes further back: no undo, and
-    no upkeep, which nobody asked for. Raises NotFound where there is none."""
+def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
+    """The latest run of an actor's of which something can be undone, so that one undo after another goes further back:
+    no undo, and no upkeep, which nobody asked for. What an ingest, a hook, a job or an agent stored has other actors.
+    Raises NotFound where there is none."""
     undoes = audit.undoing(tx, scope)
     undone = undone_by(undoes)
     before = ""
     while page := audit.latest(tx, scope, _AT_ONCE, before, []):
         for change in page:
-            asked = change.verb not in _UPKEEP and change.id not in undoes and change.id not in undone
+            is_theirs = change.actor == actor and change.verb not in _UPKEEP
+            asked = is_theirs and change.id not in undoes and change.id not in undone
             if asked and (change.decision == CONSOLIDATED or not _reason_against(tx, scope, change, undoes)):
                 return change.run
         before = page[-1].id
-    raise NotFound("There is no change to undo; `picomem changes` lists what was decided.")
+    raise NotFound(
+        f"{actor} changed nothing that can be undone; `picomem changes` lists what was decided, and `picomem undo ID` "
+        "takes any of it back."
+    )
 
 
 def _undo(

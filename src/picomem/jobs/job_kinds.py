@@ -257,7 +257,6 @@ def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
         run.progress(state.bytes_done, state.bytes_total)
 
     report = engine.ingest(paths or default_places(home_folder(), os.environ), progress=progress)
-    run.progress(0, 0)  # it waits for more now
     run.note_error(report.problems[0] if report.unread else "")
 
 
@@ -297,9 +296,15 @@ class Watch:
             run.note_error(problem)
             self._trouble(problem)
 
+        def read(paths: Sequence[str]) -> None:
+            try:
+                self._read(engine, paths or self._paths, run)
+            finally:
+                run.tell(0, 0)  # it waits for more now
+
         follow(
             self._paths,
-            lambda paths: self._read(engine, paths or self._paths, run),
+            read,
             run.stop,
             watching=self._watching,
             trouble=trouble,

@@ -10,7 +10,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_views
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.operations.times import moment
+from picomem.operations.times import between
 from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change or of a run, or the beginning of one (default: the last one that is not undone)",
+        "the id of a change or of a run, or the beginning of one (default: what you did last, and no ingest did)",
         "",
         positional=True,
     )
@@ -137,8 +137,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
 def _wanted(engine: Engine, request: Changes) -> ChangeFilter:
     now, wanted = engine.now(), ChangeFilter(actor=request.actor, verb=request.verb)
-    since = moment(request.since, now, engine.zone)
-    until = moment(request.until, now, engine.zone, end=True)
+    since, until = between(request.since, request.until, now, engine.zone)
     return replace(
         wanted,
         since=wanted.since if since is None else since,

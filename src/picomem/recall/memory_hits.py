@@ -164,7 +164,8 @@ def _was_outdated(state: RecallState, gone: Memory) -> bool:
 
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:
-    return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, f"{memory.content}\n{memory.key}")
+    text = f"{memory.content}\n{memory.key}"
+    return why(memory.doc, signals.evidence(memory.doc), words, state.question.written_words, text)
 
 
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:

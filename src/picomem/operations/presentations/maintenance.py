@@ -57,7 +57,7 @@ def _read(result: IngestResult) -> list[str]:
     if result.requests:
         became = counts(sorted(result.decisions.items()))
         sentences.append(f"{plural(result.requests, 'request')} to remember went through the gate: {became}.")
-    if result.suggestions:
+    if result.suggestions and (result.episodes or result.updated):
         sentences.append(f"{plural(result.suggestions, 'sentence')} may be worth remembering: `picomem suggestions`.")
     if result.redacted:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
@@ -187,4 +187,4 @@ def index_status(result: IndexStatusResult) -> Presentation:
         f"{result.tokens:,} of {result.budget:,} tokens; {plural(result.entries, 'entry', 'entries')} shown, "
         f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
     )
-    return Presentation(blocks=(Sentence(said),))
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(result.warnings))
