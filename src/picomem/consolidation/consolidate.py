@@ -16,7 +16,7 @@ from picomem.clock import Clock, to_datetime
 from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal, persons_in
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
 from picomem.consolidation.timeline_entries import entry
 from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
@@ -205,7 +205,6 @@ class Consolidator:
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
         writer = self._writer(f"consolidation:{generator}")
         writer.recalled = (*writer.recalled, *_recalled(ready.part.messages))
-        writer.persons = persons_in(ready.part)
         if dry_run:
             writer.store_vector = None
         try:
