@@ -193,6 +193,8 @@ class ConsolidationRun:
         for fact in self.checked.facts:
             said_at = times[fact.source]
             offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, Origin.AGENT, said_at)
+            if fact.is_personal:
+                offer = replace(offer, scope=replace(self.owner, project=""))
             offer = replace(offer, kind_given=fact.kind_given, context=f"“{fact.quote}”")
             done = self._offered(offer, (fact.source,), forgotten)
             for _, _, remembered in done:

@@ -27,7 +27,7 @@ _DATE = r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}:\d\d\b"
 _QUESTION = r"[^.!?\n。！？]*[?？]"
 _LEFT_OUT = r"\s*\[?(?:…|\.\.\.)\]?\s*"  # within a quote
 _LEAST_WORDS = 3  # with a meaning, of a quote that stands alone
-_SPOKEN_OF = 3  # one in so many words of a memory
+_SPOKEN_OF = 3  # one in so many words of a memory that is over
 
 
 class Testimony:
@@ -67,10 +67,12 @@ class Testimony:
         return quote if len(content_words(quote)) >= _LEAST_WORDS else ""
 
     def speaks_of(self, text: str, line: PromptLine, memory: str) -> bool:
-        """Return whether a text, with the message that is quoted for it, speaks of a memory."""
+        """Return whether a text, with the message that is quoted for it, speaks of a memory. A change of mind is told
+        in other words, so one word in common will do; where there is no text, the message alone must name the memory.
+        """
         words = content_words(memory)
         shared = words.intersection(terms(f"{text}\n{own_text(line)}"))
-        return len(shared) * _SPOKEN_OF >= max(len(words), 1)
+        return bool(shared) if text else len(shared) * _SPOKEN_OF >= max(len(words), 1)
 
 
 def pasted_in(line: PromptLine) -> str:

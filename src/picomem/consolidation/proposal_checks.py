@@ -83,6 +83,7 @@ class Checked:
     importance: float
     kind: Kind
     kind_given: bool
+    is_personal: bool
     replaces: Memory | None
 
 
@@ -177,6 +178,7 @@ class _Checks:
                     importance=_importance(fact.importance),
                     kind=kind,
                     kind_given=fact.kind is not None,
+                    is_personal=fact.is_personal,
                     replaces=self._replaced(fact.replaces, content, line),
                 )
             )

@@ -69,7 +69,7 @@ class Material:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """Something that may become a memory. `quote` are the words of the message of that number that say so. `replaces`
-    is the key of a known memory that is no longer true because of it."""
+    is the key of a known memory that is no longer true because of it. `is_personal`: it is true in all projects."""
 
     key: str
     content: str
@@ -78,6 +78,7 @@ class Fact:
     quote: str = ""
     message: int = 0
     replaces: str = ""
+    is_personal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

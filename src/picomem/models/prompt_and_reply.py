@@ -49,7 +49,7 @@ _MEMBERS: dict[str, Any] = {
         "items": {
             "type": "object",
             "additionalProperties": False,
-            "required": ["message", "quote", "content", "kind", "importance", "key", "replaces"],
+            "required": ["message", "quote", "content", "kind", "about", "importance", "key", "replaces"],
             "properties": {
                 **_QUOTE,
                 "content": {
@@ -58,6 +58,7 @@ _MEMBERS: dict[str, Any] = {
                     "description": "one sentence that is understood alone",
                 },
                 "kind": {"type": "string", "enum": [kind.value for kind in Kind]},
+                "about": {"type": "string", "enum": ["user", "project"], "description": "user: true in any project"},
                 "importance": {"type": "number", "description": "0 to 1; 0.5 is usual"},
                 "key": {**_KEY, "description": "a name of its own in lower_case_words, such as staging_db_port"},
                 "replaces": {**_KEY, "description": "the key of the memory that this puts out of date, or empty"},
@@ -213,6 +214,7 @@ def _fact(given: object) -> Fact | None:
         quote=_text(given, "quote"),
         message=_message(given),
         replaces=_text(given, "replaces"),
+        is_personal=given.get("about") == "user",
     )
 
 
