@@ -150,9 +150,29 @@ def test_an_undone_run_is_due_again(picomem: Picomem, home: Path, server: Server
     assert picomem("memories", "--json").json["memories"] == []
     waiting = picomem("consolidate", "--dry-run", "--json", env=leading_to(server)).json["waiting"]
     assert [view["session"] for view in waiting] == ["new-session", "old-session"]
+    assert picomem("status", "--json").json["sessions_waiting"] == 2
     redone = picomem("undo", undone.json["undone"][-1]["change"]["id"])
     assert redone.code == 0, redone.err
     assert len(entries(picomem)) == 1
+
+
+def test_all_that_was_distilled_of_a_session_is_taken_back_by_its_name(
+    picomem: Picomem, home: Path, server: Server
+) -> None:
+    """Issue 38, section 4: a long session is distilled in parts, each of them a run."""
+    said = [line for n in range(40) for line in (("user", f"Now crane {n}, " + "please " * 200), ("assistant", f"Crane {n} of the harbor is green now."))]  # fmt: skip
+    written(home / "sessions" / "long.jsonl", *session("long-session", 3, *said[:60]))
+    picomem("ingest", str(home / "sessions"), env=leading_to(server))
+    runs = picomem("consolidate", "--json", env=leading_to(server)).json["sessions"][0]["runs"]
+    assert len(runs) > 1
+    status = picomem("status", "--json").json
+    assert (status["sessions_distilled"], status["sessions_waiting"]) == (1, 0)
+    undone = picomem("undo", "long-sess")
+    assert undone.code == 0, undone.err
+    assert entries(picomem) == []
+    assert picomem("memories", "--json").json["memories"] == []
+    status = picomem("status", "--json").json
+    assert (status["sessions_distilled"], status["sessions_waiting"]) == (0, 1)
 
 
 @pytest.mark.requirement("X5")

@@ -560,20 +560,21 @@ class Engine:
 
     @needs(WRITE)
     def undo(self, name: str = "", *, reason: str = "") -> list[Undone]:
-        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py. Without a
-        name take back the last run that is in force and is no undo, and no work of picomem's own.
+        """Take back a change, all changes of a run, or all that a model made of a session of another program, by its id
+        or the beginning of one; see history/undo.py. Without a name take back the last run that is in force and is no
+        undo, and no work of picomem's own.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
         cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
         `acting_as`).
         """
-        from picomem.history.undo import last_run, undo
+        from picomem.history.undo import last_run, undo_named
 
         with self._context.connector.write(self.scope) as tx:
             name = name or last_run(tx, self.scope)
             said = self._context.cleaner().text(reason)
             writer, vectors = self._context.writer("undo"), self._context.vectors()
-            done = undo(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
+            done = undo_named(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
         if not done:
             raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
         self._context.settle()

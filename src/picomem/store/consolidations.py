@@ -204,6 +204,18 @@ def latest_of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> R
     return _of_transcript(sql(tx).one("latest_transcript_consolidation", user=scope.user, transcript_id=transcript_id))
 
 
+def of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> list[Record]:
+    """The runs of a transcript, the latest first. Raises Corrupt for a damaged row."""
+    rows = sql(tx).all("transcript_consolidations_of", user=scope.user, transcript_id=transcript_id)
+    return [record for row in rows if (record := _of_transcript(row)) is not None]
+
+
+def count_distilled(tx: Transaction, scope: Scope) -> int:
+    """How many transcripts a model has distilled."""
+    row = sql(tx).one("count_distilled_transcripts", user=scope.user)
+    return int(row[0]) if row else 0
+
+
 def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[UnreadTranscript]:
     """The transcripts of a scope with episodes that no consolidation has read, the latest first. Each episode counts
     with at most so many tokens."""
