@@ -437,16 +437,19 @@ class Engine:
         expires: Micros | str | None = None,
         since: Micros | str | None = None,
         origin: Origin | str | None = None,
+        replaces: str = "",
         scope: Scope | None = None,
     ) -> Remembered:
         """Store something: through redaction, the gate and the match with what is known.
 
         `origin` is the user's by default, or the agent's where one acts (see `acting_as`). A pin is a person's: of an
-        agent the memory is stored without it. Raises InvalidInput or InvalidKey for a bad argument, and Refused, with
-        the gate's reason, when it is not kept; the refusal is on record
-        (`data["change_id"]`).
+        agent the memory is stored without it. `replaces` names a memory that is no longer true because of this one: it
+        ends where this one begins. Raises NotFound for a memory that there is not, InvalidInput or InvalidKey for
+        another bad argument, and Refused, with the reason, when the text is not kept, or may not replace that memory;
+        the refusal is on record (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
+        from picomem.memory.review_items import replace_memory
         from picomem.text.memory_keys import check_key, suggest_key
 
         what = chosen(Kind, kind or Kind.FACT, "kind")
@@ -473,7 +476,8 @@ class Engine:
             valid_from=self._context.time(since),
         )
         with self._context.connector.write(self.scope) as tx:
-            result = self._context.writer("remember", origin=source).remember(tx, offer)
+            writer = self._context.writer("remember", origin=source)
+            result = writer.remember(tx, offer) if not replaces else replace_memory(tx, writer, offer, replaces)
         self._context.settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)

@@ -124,6 +124,15 @@ def shown(engine: Engine, memory: Memory) -> Memory:
     return engine._context.cleaner().shown(memory)
 
 
+def older_beside(engine: Engine, memory: Memory) -> list[Memory]:
+    """The older memories that a memory seems to put out of date, as they may be shown."""
+    context = engine._context
+    with context.connector.read() as tx:
+        linked = memories.believed(tx, engine.scope, context.clock(), set(memory.contradicts)).values()
+    older = [other for other in linked if other.valid_from <= memory.valid_from]
+    return [context.cleaner().shown(other) for other in sorted(older, key=lambda other: -other.valid_from)]
+
+
 def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int]:
     """The versions of one memory, oldest first, as people count them, by their stored numbers."""
     from picomem.memory.version_numbers import version_numbers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change, of a run or of a distilled session, or the beginning of one (default: the last change that "
+        "the id of a change, of a run or of a distilled session, or the beginning of one (default: the last one that "
         "is not undone)",
         "",
         positional=True,
