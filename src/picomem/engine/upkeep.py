@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from picomem.store.memories import ListedPage, ListQuery
     from picomem.text.temporal.event_times import EventTime
 
+_MOST_OLDER = 3  # statements that an answer names beside a new one
 _MOST_PROJECTS = 12  # that a warning names
 
 
@@ -125,12 +126,13 @@ def shown(engine: Engine, memory: Memory) -> Memory:
 
 
 def older_beside(engine: Engine, memory: Memory) -> list[Memory]:
-    """The older memories that a memory seems to put out of date, as they may be shown."""
+    """The latest of the older memories that a memory seems to put out of date, as they may be shown."""
     context = engine._context
     with context.connector.read() as tx:
         linked = memories.believed(tx, engine.scope, context.clock(), set(memory.contradicts)).values()
     older = [other for other in linked if other.valid_from <= memory.valid_from]
-    return [context.cleaner().shown(other) for other in sorted(older, key=lambda other: -other.valid_from)]
+    latest = sorted(older, key=lambda other: -other.valid_from)[:_MOST_OLDER]
+    return [context.cleaner().shown(other) for other in latest]
 
 
 def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int]:

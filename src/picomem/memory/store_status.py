@@ -85,7 +85,7 @@ def status(
         purge_unfinished=bool(tombstones.marks(tx, scope)),
         models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
-        sessions_distilled=consolidations.count_distilled(tx, scope),
+        sessions_distilled=len(consolidations.distilled(tx, scope)),
         sessions_waiting=len(consolidations.waiting_transcripts(tx, scope, 1)),
         daily_token_limit=daily_token_limit,
         read_at={count.host: iso(count.read_at) for count in hosts},

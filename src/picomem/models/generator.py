@@ -37,10 +37,11 @@ class PromptLine:
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """A memory that the conversation may repeat, extend or contradict."""
+    """A memory that the conversation may repeat, extend or contradict; `day` is since when it is true."""
 
     key: str
     content: str
+    day: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from picomem.models.generator import (
     MOST_INVALIDATED,
     Ending,
     Fact,
+    KnownMemory,
     Material,
     PromptLine,
     Proposal,
@@ -89,7 +90,8 @@ names instead of "it" and "that". "message" is the number of the message that sa
 message word for word: what is not quoted exactly is thrown away. Only what was said; no guesses, no questions, \
 nothing that memory holds already, nothing about the conversation itself, nothing that was only being done or asked \
 for at that moment, such as running a command, nothing that the user only considered or took back. Mostly there are \
-none to three; an empty list is a good answer. If a memory is no longer true because of a fact, its key is "replaces".
+none to three; an empty list is a good answer. If a memory is no longer true because of a fact, its key is \
+"replaces". Memory may be newer than the messages: then keep no fact that it puts out of date.
 - "timeline": two to four sentences: what was asked, what was done, what is left open in the messages marked new, with \
 names, numbers and places.
 {summary}- "invalidate": memories that these messages say are wrong or over, without a fact in their place; mostly none.
@@ -133,7 +135,7 @@ def instructions(material: Material, *, with_schema: bool) -> str:
 
 def prompt(material: Material) -> str:
     """The prompt with the material."""
-    known = "\n".join(f"- {memory.key}: {' '.join(memory.content.split())}" for memory in material.known) or "(nothing)"
+    known = "\n".join(map(_known, material.known)) or "(nothing)"
     parts = [f"Memory holds already:\n{known}"]
     if material.summary:
         parts.append(f"Earlier summary:\n{fenced(material.summary, material.summary_origin)}")
@@ -178,6 +180,11 @@ def object_with(name: str, text: str) -> dict[str, Any]:
         raise GeneratorFailed(f"The JSON object has no “{name}”; it has {members}.")
     begins = " ".join(text.split())[:80]
     raise GeneratorFailed(f"The answer is no whole JSON object (it begins “{begins}”)." if begins else "It is empty.")
+
+
+def _known(memory: KnownMemory) -> str:
+    since = f" (since {memory.day})" if memory.day else ""
+    return f"- {memory.key}{since}: {' '.join(memory.content.split())}"
 
 
 def _shown(line: PromptLine) -> str:

@@ -74,6 +74,13 @@ class UnreadTranscript(NamedTuple):
     tokens: int
 
 
+class DistilledUpTo(NamedTuple):
+    """How many turns of a transcript a model has seen, in which generation of its file."""
+
+    turns: int
+    generation: int
+
+
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
     rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
@@ -210,10 +217,10 @@ def of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> list[Rec
     return [record for row in rows if (record := _of_transcript(row)) is not None]
 
 
-def count_distilled(tx: Transaction, scope: Scope) -> int:
-    """How many transcripts a model has distilled."""
-    row = sql(tx).one("count_distilled_transcripts", user=scope.user)
-    return int(row[0]) if row else 0
+def distilled(tx: Transaction, scope: Scope) -> dict[str, DistilledUpTo]:
+    """Up to where a model has distilled transcripts, by their ids."""
+    rows = sql(tx).all("distilled_transcripts", user=scope.user)
+    return {str(transcript_id): DistilledUpTo(int(turns), int(generation)) for transcript_id, turns, generation in rows}
 
 
 def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[UnreadTranscript]:

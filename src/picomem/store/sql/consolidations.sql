@@ -92,8 +92,8 @@ SELECT {transcript_consolidation_columns} FROM transcript_consolidations
 WHERE user_id = :user AND transcript_id = :transcript_id ORDER BY change_id DESC
 
 -- A run that was undone is followed by one that ends where it began.
--- name: count_distilled_transcripts
-SELECT count(*) FROM transcript_consolidations AS r
+-- name: distilled_transcripts
+SELECT r.transcript_id, r.last_turn, r.generation FROM transcript_consolidations AS r
 WHERE r.user_id = :user AND r.last_turn > 0 AND r.change_id = (
     SELECT max(o.change_id) FROM transcript_consolidations AS o
     WHERE o.user_id = :user AND o.transcript_id = r.transcript_id)
