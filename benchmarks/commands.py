@@ -173,7 +173,15 @@ def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, revision_speed.render(report)
 
 
+def _distil(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import distilling
+
+    report = distilling.run([named_path(folder) for folder in chosen.stories], show_progress)
+    return report, distilling.render(report)
+
+
 _MEASURING = {
+    "distil": _distil,
     "speed": _speed,
     "ablation": _ablation,
     "peers": _peers,

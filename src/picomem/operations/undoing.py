@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change or of a run, or the beginning of one (default: what you did last, and no ingest did)",
+        "the id of a change, of a run or of a distilled session, or the beginning of one (default: what you did last, and "
+        "no ingest did)",
         "",
         positional=True,
     )
@@ -53,7 +54,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
     one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
-    and summary.
+    and summary. Of a session of another program all is taken back that a model made of it.
     """
     from picomem.engine.transfers import left_by_undo
 

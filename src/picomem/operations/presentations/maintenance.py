@@ -136,6 +136,7 @@ def status(result: Status) -> Presentation:
     pairs += [
         ("decisions", counts(result.decisions, number_first=False) or "none yet"),
         ("embedder", result.embedder),
+        *_distilling(result),
         *_spending(result),
         *(("job", f"{name}: {state}") for name, state in result.jobs.items()),
         ("size", f"{result.bytes / 1e6:,.2f} MB"),
@@ -147,6 +148,13 @@ def status(result: Status) -> Presentation:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")
     return Presentation(title, (Fields(tuple(pairs)),), tuple(warnings))
+
+
+def _distilling(result: Status) -> list[tuple[str, str]]:
+    if not (result.sessions_distilled or result.sessions_waiting):
+        return []
+    waiting = plural(result.sessions_waiting, "session waits", "sessions wait")
+    return [("distilled", f"{plural(result.sessions_distilled, 'session')}; {waiting} (`picomem consolidate`)")]
 
 
 def _spending(result: Status) -> list[tuple[str, str]]:
