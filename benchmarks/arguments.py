@@ -24,10 +24,12 @@ def make_parser() -> Parser:
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
     _add_revisions(benchmarks, late)
+    _add_memories(benchmarks, late)
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
     _add_inject(benchmarks, late)
+    _add_distil(benchmarks, late)
     _add_hooks(benchmarks, late)
     _add_page(benchmarks, late)
     _add_scale(benchmarks, late)
@@ -120,6 +122,17 @@ def _add_revisions(benchmarks: Any, late: Parser) -> None:
     revisions.add_argument("--embedder", default="static", help="static or none (default static)")
 
 
+def _add_memories(benchmarks: Any, late: Parser) -> None:
+    growth = benchmarks.add_parser(
+        "memories",
+        help="of storing and recalling as the number of memories grows",
+        epilog="Example:\n  python -m benchmarks memories --sizes 1000,10000",
+        parents=[late],
+    )
+    growth.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories (default 1000,10000,100000)")
+    growth.add_argument("--embedder", default="none", help="static or none (default none)")
+
+
 def _add_redaction(benchmarks: Any, late: Parser) -> None:
     redaction = benchmarks.add_parser(
         "redaction",
@@ -161,6 +174,16 @@ def _add_serve(benchmarks: Any, late: Parser) -> None:
     serve.add_argument("--requests", type=int, default=20_000, metavar="N", help="for its memory (default 20000)")
     serve.add_argument("--sockets", type=int, default=1_000, metavar="N", help="idle web sockets (default 1000)")
     serve.add_argument("--chroma", metavar="COMMAND", help="the command of Chroma, whose server is measured beside it")
+
+
+def _add_distil(benchmarks: Any, late: Parser) -> None:
+    distil = benchmarks.add_parser(
+        "distil",
+        help="of what distilled sessions leave on the page, with a model that is never wrong",
+        epilog="Example:\n  python -m benchmarks distil ../stories/story1",
+        parents=[late],
+    )
+    distil.add_argument("stories", nargs="+", metavar="STORY", help="folders with transcripts and truth.json")
 
 
 def _add_inject(benchmarks: Any, late: Parser) -> None:

@@ -157,6 +157,13 @@ def _scale(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, scale.render(report)
 
 
+def _memories(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import memory_growth
+
+    report = memory_growth.measure(numbers_of(chosen.sizes, "--sizes"), chosen.embedder, show_progress)
+    return report, memory_growth.render(report)
+
+
 def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import revision_speed
 
@@ -166,7 +173,15 @@ def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, revision_speed.render(report)
 
 
+def _distil(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import distilling
+
+    report = distilling.run([named_path(folder) for folder in chosen.stories], show_progress)
+    return report, distilling.render(report)
+
+
 _MEASURING = {
+    "distil": _distil,
     "speed": _speed,
     "ablation": _ablation,
     "peers": _peers,
@@ -179,4 +194,5 @@ _MEASURING = {
     "page": _page,
     "scale": _scale,
     "revisions": _revisions,
+    "memories": _memories,
 }

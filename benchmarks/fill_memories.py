@@ -35,7 +35,7 @@ _BETWEEN = 15 * MINUTE
 _TOPICS = 200
 _ROWS = 5_000  # of a transaction
 _WORDS = (6, 20)  # of a memory
-_SEED = 19
+SEED = 19
 # One memory in so many …
 _FROM_OTHERS = 25
 _CONTRADICTING = 200
@@ -51,10 +51,11 @@ def fill_memories(
     count: int,
     model: Model | None = None,
     progress: Callable[[str], None] | None = None,
+    prose: Prose | None = None,
 ) -> None:
     """Store `count` memories that are believed, and the archived ones beside them: one for every 20. With a `model`
-    each has a vector."""
-    filling = _Filling(user, model)
+    each has a vector. `prose` makes their texts, if they are not to be those of everyday."""
+    filling = _Filling(user, model, prose or Prose(SEED))
     for first in range(0, count, _ROWS):
         with connector.write(Scope(user)) as tx:
             for number in range(first, min(first + _ROWS, count)):
@@ -66,11 +67,11 @@ def fill_memories(
 class _Filling:
     """The made-up memories of one user, in order."""
 
-    def __init__(self, user: str, model: Model | None) -> None:
+    def __init__(self, user: str, model: Model | None, prose: Prose) -> None:
         self._user = user
         self._model = model
         self._directions: Iterator[np.ndarray] = directions_of(model.dimensions) if model else iter(())
-        self._prose = Prose(_SEED)
+        self._prose = prose
         self._topics = [self._prose.topic() for _ in range(_TOPICS)]
         self._last_id = ""
 

@@ -89,6 +89,10 @@ class _Postings(ABC):
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
+    def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
+        """Not measured: only what looks for statements asks for it."""
+        raise NotImplementedError
+
     def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
         """Not measured: only a write of an agent asks for it."""
         raise NotImplementedError

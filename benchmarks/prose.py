@@ -69,6 +69,14 @@ class Prose:
         return f"{self.random.choice(_LEAD)} {' '.join(chosen)}?"
 
 
+class FewWords(Prose):
+    """Texts of eight of twenty words: each word is common, as where one kind of thing is noted again and again."""
+
+    def text(self, topic: list[str], words: int | None = None) -> str:
+        del topic, words
+        return " ".join(self.random.sample(self.commonest(20), 8))
+
+
 def made_up_words(random: Random, count: int) -> list[str]:
     """Different words of two to four syllables, each with a consonant at its end: so none is the name of a month."""
     words: dict[str, None] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -224,6 +225,21 @@ def test_a_value_of_the_wrong_type_in_the_file_is_an_error(tmp_path: Path, line:
 
 
 def test_every_list_in_the_environment_has_commas(tmp_path: Path) -> None:
-    lists = {"PICOMEM_NOTES_PATHS": "/a/b, /c/d", "PICOMEM_SERVER_HOSTS": "box:80,desk"}
+    lists = {
+        "PICOMEM_NOTES_PATHS": "/a/b, /c/d",
+        "PICOMEM_SERVER_HOSTS": "box:80,desk",
+        "PICOMEM_CHANNELS_NAMES": "a,b",
+    }
     settings = _load("", tmp_path, **lists)
     assert (settings.notes.paths, settings.server.hosts) == (("/a/b", "/c/d"), ("box:80", "desk"))
+    assert settings.channels.names == ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["NOTES_PATHS", "NOTES_EXTRA_PATHS", "CHANNELS_NAMES", "MCP_FACADES"])
+def test_a_list_in_the_environment_that_is_written_as_in_path_is_refused_in_a_sentence(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(InvalidInput, match=r"in the environment is .*write commas between its parts"):
+        _load("", tmp_path, **{f"PICOMEM_{name}": os.pathsep.join(("/a", "/b"))})
+    file = '[notes]\npaths = ["/a:/b"]'
+    assert _load(file, tmp_path).notes.paths == ("/a:/b",)

@@ -14,8 +14,8 @@ from picomem.policy.sentence_signals import observe
 from training.examples import DATA, labelled_prompts, messages
 from training.fitting import Plan, Table, fit, joined, predict, table
 from training.injection_sets import FITTED_TO, prompts_of
-from training.real_sentences import BUCKETS
-from training.real_sentences import load as load_real
+from training.labelled_sentences import BUCKETS
+from training.labelled_sentences import load as load_labelled
 
 _MADE_WEIGHT = 0.1  # of a sentence that a writer made up
 _HARD_WEIGHT = 0.3  # of a line that was written to be hard; for both see `python -m training --by-writer`
@@ -42,7 +42,7 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
     Lines that writers made up flatter: they count little beside the sentences of real sessions, which are validated
     person by person.
     """
-    real = load_real(folder, part)
+    real = load_labelled(folder, part)
     made = [sentence for message in messages(folder) for sentence in message.sentences][::part]
     plan = Plan(classes=("passing", "durable"), buckets=BUCKETS)
     seen = joined(real.observed, table(observe(text for text, _ in made), plan.buckets))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ def open_engine(
     embedder: str | Embedder | None = None,
     clock: Clock = system_clock,
     actor: str = "",
-    permissions: frozenset[str] | None = None,
+    permissions: Collection[str] | None = None,
     create: bool = True,
     without_store: bool = False,
     late: bool = False,

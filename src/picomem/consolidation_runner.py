@@ -11,8 +11,9 @@ A failure of the generator is only counted in the session's row: the conversatio
 generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
 
 Transcripts of other programs are consolidated in the same way, after the conversations, the latest session first. This
-happens automatically only with `memory.consolidate_transcripts`, and then one part at a time. There is no substitute
-for the model: without one, at the daily limit and after a failure, transcripts wait.
+happens automatically only with `memory.consolidate_transcripts`: at the end of a session, and when it is compacted, its
+hook distils it (`distil_session`); others are distilled when they rest, one part at a time (`distil_waiting`). There is
+no substitute for the model: without one, at the daily limit and after a failure, transcripts wait.
 
 The maximum cost of a call is reserved before the call, and the actual cost is settled afterwards. So a process that
 crashes repeatedly during calls also reaches `memory.daily_token_limit`, and two processes cannot both use the remaining
@@ -26,7 +27,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
-from picomem.errors import GeneratorFailed, NotFound
+from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive_generator import ExtractiveGenerator, extracted
 from picomem.models.generator import Generator, Judge
@@ -200,8 +201,7 @@ async def consolidate_transcripts(
     """
     from anyio.to_thread import run_sync
 
-    memory = engine.settings.memory
-    if isinstance(generator, ExtractiveGenerator) or not (force or (memory.enabled and memory.consolidate_transcripts)):
+    if isinstance(generator, ExtractiveGenerator) or not (force or engine.settings.memory.distils_unasked):
         return []
     store = await run_sync(transcript_consolidator, engine)
     waiting = await run_sync(partial(store.waiting_transcripts, only_idle=not force))
@@ -221,6 +221,28 @@ async def consolidate_transcripts(
         if stopped or (outcomes and not force):
             break
     return outcomes
+
+
+async def distil_waiting(
+    engine: Engine, generator: Generator, *, progress: Callable[[int, int, str], None] | None = None
+) -> list[Consolidated]:
+    """Consolidate a part of the latest transcript that rests, and settle pairs that its facts may have opened."""
+    done = await consolidate_transcripts(engine, generator, progress=progress)
+    if any(outcome.runs for outcome in done):
+        await reconcile(engine, generator)
+    return done
+
+
+async def distil_session(engine: Engine, generator: Generator, session: str) -> Consolidated | None:
+    """Consolidate a session that ended or was compacted, and settle pairs. None where it is no session of a person's,
+    such as one of a sub-agent, or one in which nothing was said."""
+    try:
+        done = await consolidate(engine, generator, session, force=True)
+    except (NotFound, Refused):
+        return None
+    if done.runs:
+        await reconcile(engine, generator)
+    return done
 
 
 async def _run(

@@ -78,9 +78,8 @@ else:
 
     def replace(value, /, **changes):
         """A copy with some fields changed."""
-        for spec in fields(value):
-            changes.setdefault(spec.name, getattr(value, spec.name))
-        return type(value)(**changes)
+        known = getattr(value, "__value_fields__", None) or [spec.name for spec in fields(value)]
+        return type(value)(**{name: getattr(value, name) for name in known} | changes)
 
     def asdict(value):
         """A value as a dictionary, and the values, lists, tuples and dictionaries in it likewise."""

@@ -312,6 +312,12 @@ def write_whole(path: Path, text: str) -> None:
         file.write(text)
 
 
+def check_folder_of(path: Path) -> None:
+    """Raise NotFound where a file that somebody named would need a new folder: a slip, or a disk that is not there."""
+    if not is_folder(path.parent):
+        raise NotFound(f"There is no folder {path.parent}; make it with mkdir, or name another file.")
+
+
 @contextmanager
 def written_whole(path: Path, *, private: bool = False) -> Iterator[TextIO]:
     """A file to write to, which takes its place under its name when it is complete; if it is `private`, for its owner

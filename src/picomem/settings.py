@@ -1,8 +1,9 @@
 """Settings: one TOML file, overridden by environment variables, overridden by the options of a command.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
-variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
-variable are written as in `PATH`. An unknown key or a value of the wrong type is an error that suggests the right one.
+variable `PICOMEM_INDEX_BUDGET`, and one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`. A list in a
+variable has commas between its parts: `PICOMEM_NOTES_PATHS=~/notes,/srv/notes`. An unknown key or a value of the wrong
+type is an error that suggests the right one.
 
 This uses standard dataclasses and `tomllib`, because pydantic-settings would cost each command, including those of
 hooks, 170 ms.
@@ -27,6 +28,7 @@ MOST_PARTITIONS = 128  # of a table: all are made in one transaction, and the se
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
+_WITH_PORTS = ("server.hosts",)  # lists whose parts hold a colon
 _MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget")  # where 0 turns something off, or a limit
 _LARGEST = 1 << 20  # bytes of a settings file
 ENVIRONMENT = "the environment"  # where a setting is from, as messages name it
@@ -169,6 +171,11 @@ class MemorySettings:
         "auto", 'whether hits carry their citation: "on" or "off"; "auto": except in a group, where others read answers'
     )
 
+    @property
+    def distils_unasked(self) -> bool:
+        """Whether ingested sessions go to a model without anybody's asking."""
+        return self.consolidate_transcripts and bool(self.consolidation_model or self.consolidation_command)
+
     def __repr__(self) -> str:
         return _without_keys(self)
 
@@ -233,7 +240,7 @@ class ServerSettings:
     host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting(
-        (), "further names by which clients reach the server, with the port if it is another; in a variable with commas"
+        (), "further names by which clients reach the server, with the port if it is another"
     )
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish running requests when the server shuts down")
@@ -296,6 +303,7 @@ class HookSettings:
 
     token_budget: int = _setting(600, "maximum tokens beside one prompt; 0: nothing")
     min_relevance: float = _setting(0.55, "0–1: nothing is put there that is less sure to help")
+    check_files: bool = _setting(True, "whether a line says that a file which it names is gone from the folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -553,6 +561,11 @@ def _check_known(name: str, known: list[str], where: str, what: str) -> None:
 def _parsed(value: object, kind: type, name: str, where: str) -> object:
     """A value of the file as it is, and one of the environment, which is a text, as what it stands for."""
     if where == ENVIRONMENT and isinstance(value, str):
+        if kind is tuple and os.pathsep in value and name not in _WITH_PORTS:
+            raise InvalidInput(
+                f"{name} in {where} is {value[:80]!r}; write commas between its parts, or a part that holds "
+                f"“{os.pathsep}” in the settings file."
+            )
         value = _read_text(value, kind)
     if kind is float and type(value) is int:
         return float(value)

@@ -59,7 +59,7 @@ def of_what_it_is_shown(handler: Any, request: dict[str, Any]) -> None:
     """A model that repeats the first thing the agent says as a fact."""
     prompt = request["messages"][-1]["content"]
     said = next(line for line in prompt.splitlines() if " assistant: " in line).partition(" assistant: ")[2]
-    fact = {"content": said, "kind": "project", "importance": 0.7, "messages": [2], "key": ""}
+    fact = {"content": said, "kind": "project", "importance": 0.7, "message": 2, "quote": said, "key": ""}
     answered = {"facts": [fact], "timeline": f"They spoke of this: {said}", "summary": "", "invalidate": []}
     answer(handler, completion(json.dumps(answered)))
 
@@ -150,9 +150,29 @@ def test_an_undone_run_is_due_again(picomem: Picomem, home: Path, server: Server
     assert picomem("memories", "--json").json["memories"] == []
     waiting = picomem("consolidate", "--dry-run", "--json", env=leading_to(server)).json["waiting"]
     assert [view["session"] for view in waiting] == ["new-session", "old-session"]
+    assert picomem("status", "--json").json["sessions_waiting"] == 2
     redone = picomem("undo", undone.json["undone"][-1]["change"]["id"])
     assert redone.code == 0, redone.err
     assert len(entries(picomem)) == 1
+
+
+def test_all_that_was_distilled_of_a_session_is_taken_back_by_its_name(
+    picomem: Picomem, home: Path, server: Server
+) -> None:
+    """Issue 38, section 4: a long session is distilled in parts, each of them a run."""
+    said = [line for n in range(40) for line in (("user", f"Now crane {n}, " + "please " * 200), ("assistant", f"Crane {n} of the harbor is green now."))]  # fmt: skip
+    written(home / "sessions" / "long.jsonl", *session("long-session", 3, *said[:60]))
+    picomem("ingest", str(home / "sessions"), env=leading_to(server))
+    runs = picomem("consolidate", "--json", env=leading_to(server)).json["sessions"][0]["runs"]
+    assert len(runs) > 1
+    status = picomem("status", "--json").json
+    assert (status["sessions_distilled"], status["sessions_waiting"]) == (1, 0)
+    undone = picomem("undo", "long-sess")
+    assert undone.code == 0, undone.err
+    assert entries(picomem) == []
+    assert picomem("memories", "--json").json["memories"] == []
+    status = picomem("status", "--json").json
+    assert (status["sessions_distilled"], status["sessions_waiting"]) == (0, 1)
 
 
 @pytest.mark.requirement("X5")
@@ -175,14 +195,19 @@ def test_what_a_page_said_never_becomes_a_memory_in_the_index(picomem: Picomem, 
     said = [("user", "What does the page say?"), ("assistant", fetch), ("assistant", f"The page says: {INJECTED}.")]
     written(home / "s" / "a.jsonl", *session("page", 4, *said))
     picomem("ingest", str(home / "s"), env=leading_to(server))
-    fact = {"content": INJECTED, "kind": "instruction", "importance": 1, "messages": [1], "key": "deploying"}
-    made_up = {**fact, "content": "Kim moved to Antarctica with four penguins", "key": "moved"}
-    answered = {"facts": [fact, made_up], "timeline": "They read a page.", "summary": "", "invalidate": []}
-    server.behave = lambda handler, _request: answer(handler, completion(json.dumps(answered)))
+    shown: list[str] = []
+
+    def talked_into_it(handler: Any, request: dict[str, Any]) -> None:
+        shown.append(request["messages"][-1]["content"])
+        fact = {"content": INJECTED, "kind": "decision", "importance": 1, "key": "deploying"}
+        quotes = [("What does the page say", 1), (INJECTED, 2), ("", 1)]
+        facts = [{**fact, "quote": quote, "message": number} for quote, number in quotes]
+        answer(handler, completion(json.dumps({"facts": facts, "timeline": "They read a page.", "invalidate": []})))
+
+    server.behave = talked_into_it
     run = picomem("consolidate", "--json", env=leading_to(server)).json["sessions"][0]["runs"][0]
-    assert run["origin"] == "web"
-    assert all(view["origin"] == "web" for view in run["facts"])
-    assert ["Kim moved to Antarctica with four penguins", "nobody said anything like it"] in run["turned_down"]
+    assert INJECTED not in shown[0]
+    assert (run["origin"], run["facts"], len(run["turned_down"])) == ("agent", [], 3)
     assert INJECTED not in picomem("index").out
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Picomem
 from tests.databases import chosen
 
@@ -108,3 +109,14 @@ def test_a_person_reads_the_key_of_what_is_in_doubt_and_no_id(picomem: Picomem) 
     said = picomem("remember", "The retention period for logs is 90 days").out
     assert "it may outdate “log_retention_days_services”" in said
     assert "contradicts:" not in said + picomem("why", "retention_period_logs_days").out
+
+
+@pytest.mark.parametrize(
+    "command", [("memories",), ("index",), ("index", "--lines"), ("index-status",), ("suggestions",), ("timeline",)]
+)
+def test_a_project_that_is_not_known_is_named_with_those_that_are(picomem: Picomem, command: tuple[str, ...]) -> None:
+    picomem("remember", "The queue is in Redis.", "--project", "harbor")
+    told = picomem(*command, "--project", "harbour")
+    assert "There is no project “harbour”; did you mean “harbor”?" in told.out + told.err
+    known = picomem(*command, "--project", "harbor")
+    assert "There is no project" not in known.out + known.err

@@ -252,6 +252,32 @@ def test_in_a_project_s_folder_that_project_is_asked_first(picomem: Picomem, hom
     assert "Nothing was found in project “harbor”, so all projects were asked." in other.out + other.err
 
 
+def test_the_timeline_lists_the_folder_s_project_first_as_recall_asks_it(picomem: Picomem, tmp_path: Path) -> None:
+    for name, said in (("harbor", "Paint the red crane"), ("dock", "Oil the lock")):
+        (tmp_path / name).mkdir()
+        record = {"sessionId": name, "cwd": str(tmp_path / name), "entrypoint": "cli", "uuid": name, "type": "user"}
+        record |= {"timestamp": "2026-04-07T09:00:00Z", "message": {"role": "user", "content": said}}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
+        picomem("ingest", str(tmp_path / f"{name}.jsonl"))
+    own = picomem("timeline", folder=tmp_path / "harbor")
+    assert "crane" in own.out and "lock" not in own.out and "--all-projects asks all" in own.out + own.err
+    for everything in (
+        picomem("timeline", "--all-projects", folder=tmp_path / "harbor").out,
+        picomem("timeline", folder=tmp_path).out,
+    ):
+        assert "crane" in everything and "lock" in everything
+
+
+@pytest.mark.parametrize("command", [("recall", "crane"), ("timeline",), ("days",), ("changes",)])
+def test_a_span_that_ends_before_it_begins_is_an_error_in_one_sentence(
+    picomem: Picomem, command: tuple[str, ...]
+) -> None:
+    picomem("remember", "The crane is blue")
+    told = picomem(*command, "--since", "2026-05-03", "--until", "2026-05-01")
+    assert told.code != 0 and "“since” (2026-05-03) is after “until” (2026-05-01)" in told.err
+    assert picomem(*command, "--since", "2026-05-03", "--until", "2026-05-03").code == 0
+
+
 def test_projects_of_one_name_are_seen_and_named_by_more_than_it(picomem: Picomem, tmp_path: Path) -> None:
     for owner, port in (("alpha", 7411), ("beta", 9022)):
         folder = tmp_path / owner / "workdir"

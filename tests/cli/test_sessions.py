@@ -18,7 +18,7 @@ def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) ->
     assert done.out.splitlines() == [
         f"{path} (picobot): 0 new memories, 0 changed, 0 known already, 0 refused, 0 unreadable.",
         "2 new conversations and 65 new messages.",
-        "Of local, whatsapp:4917012345@s.whatsapp.net: `picomem sessions --user ID` lists them.",
+        "They belong to local, whatsapp:4917012345@s.whatsapp.net; `picomem sessions --user ID` lists those of one user.",
     ]
     assert path.exists()
     assert picomem("import", "picobot", str(path), "--json").json["messages"] == 0

@@ -24,8 +24,9 @@ KNOWN = {
     "staging_db_port": "The staging database listens on port 5433 behind the pool",
     "birthday": "Mia was born on the 3rd of May 1984",
 }
+QUOTED = {"message": 2, "quote": "Its database listens on port 5433"}
 GOOD: dict[str, Any] = {
-    "facts": [{"key": "staging_db_port", "content": PORT, "kind": "project", "importance": 0.8, "messages": [2]}],
+    "facts": [{"key": "staging_db_port", "content": PORT, "kind": "project", "importance": 0.8, **QUOTED}],
     "timeline": "They found why staging was slow: the pool asked another port.",
     "summary": "Staging was slow; the pool asks port 5433 now.",
     "invalidate": [],
@@ -99,16 +100,19 @@ def _words() -> Iterator[tuple[str, str]]:
     for text in (*REFUSALS, *ORDERS):
         yield f"says {text[:30]}", text
         yield f"tells {text[:30]}", json.dumps({**GOOD, "timeline": text, "summary": text, "facts": []})
-        yield f"fact {text[:30]}", json.dumps({**GOOD, "facts": [{"key": "drink", "content": text}]})
+        yield f"fact {text[:30]}", json.dumps({**GOOD, "facts": [{"key": "drink", "content": text, **QUOTED}]})
 
 
 def _invented() -> Iterator[tuple[str, str]]:
     for key in KNOWN:
         yield f"overwrites {key}", _with({"key": key, "content": f"The {INVENTED} listens on port 9999"})
         yield f"empties {key}", _with({"key": key, "content": ""})
-        yield f"calls off {key}", json.dumps({**GOOD, "invalidate": [key]})
+        yield f"calls off {key}", json.dumps({**GOOD, "invalidate": [{"key": key, **QUOTED}]})
         yield f"another number for {key}", _with({"key": key, "content": "The staging database listens on port 60999"})
-    yield "calls off all", json.dumps({**GOOD, "invalidate": [*KNOWN, "*", "%", ""] * 50})
+        yield f"replaces {key}", _with({"key": "k", "content": f"Mallory minds {INVENTED}", "replaces": key})
+        yield f"an invented quote for {key}", _with({"key": key, "content": KNOWN[key], "quote": f"{INVENTED}"})
+    everything = [{"key": key, **QUOTED} for key in (*KNOWN, "*", "%", "")]
+    yield "calls off all", json.dumps({**GOOD, "invalidate": everything * 50})
     for key in (
         "system_prompt",
         "internal_x",
@@ -132,7 +136,7 @@ def _invented() -> Iterator[tuple[str, str]]:
 
 
 def _with(*facts: dict[str, Any]) -> str:
-    return json.dumps({**GOOD, "facts": list(facts)})
+    return json.dumps({**GOOD, "facts": [{**QUOTED, **fact} for fact in facts]})
 
 
 def _shapes() -> Iterator[tuple[str, str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -15,12 +17,13 @@ from picomem import consolidation_runner
 from picomem.consolidation_runner import Consolidated
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import CallBudget, Fact, Generator, Material, Proposal
+from picomem.models.generator import CallBudget, Ending, Fact, Generator, Material, PromptLine, Proposal
 from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role, Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
+from picomem.text.terms import terms
 
 PORT = Fact("staging_db_port", "The staging database listens on port 5433", 0.8)
 
@@ -54,11 +57,34 @@ class Scripted:
         await budget.settle(self.spend)
         if isinstance(given, Exception):
             raise given
-        return given
+        return backed(given, material.lines, {memory.key: memory.content for memory in material.known})
 
 
-def proposal(*facts: Fact, timeline: str = "They found why staging was slow.", **more: object) -> Proposal:
-    return Proposal(facts=facts, timeline=timeline, **{"summary": "Staging was slow; it is not any more.", **more})  # type: ignore[arg-type]
+def backed(given: Proposal, lines: Sequence[PromptLine], known: dict[str, str]) -> Proposal:
+    """A proposal in which whatever has no quote is backed by the sentence that shares the most words with it."""
+
+    def quoted(text: str) -> dict[str, Any]:
+        sentences = [(line.number, part) for line in lines for part in re.split(r"(?<=[.!?])\s+|\n+", line.text)]
+        wanted = set(terms(text))
+        number, quote = max(sentences, key=lambda said: len(wanted & set(terms(said[1]))))
+        return {"message": number, "quote": quote}
+
+    return replace(
+        given,
+        facts=tuple(fact if fact.quote else replace(fact, **quoted(fact.content)) for fact in given.facts),
+        invalidate=tuple(
+            ending if ending.quote else replace(ending, **quoted(f"{ending.key} {known.get(ending.key, '')}"))
+            for ending in given.invalidate
+        ),
+    )
+
+
+def proposal(
+    *facts: Fact, timeline: str = "They found why staging was slow.", invalidate: Sequence[str] = (), **more: object
+) -> Proposal:
+    endings = tuple(Ending(key) for key in invalidate)
+    told = {"summary": "Staging was slow; it is not any more.", **more}
+    return Proposal(facts=facts, timeline=timeline, invalidate=endings, **told)  # type: ignore[arg-type]
 
 
 def failing(message: str = "no answer within 60 seconds.") -> Scripted:

@@ -20,7 +20,8 @@ GOOD = {
             "content": "The staging database listens on port 5433",
             "kind": "project",
             "importance": 0.8,
-            "messages": [2],
+            "message": 2,
+            "quote": "Its database listens on port 5433",
         }
     ],
     "timeline": "They found why staging was slow.",

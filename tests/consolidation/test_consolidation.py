@@ -42,7 +42,7 @@ def contents(memory: Engine) -> dict[str, str]:
 
 @pytest.mark.requirement("A8")
 def test_facts_timeline_and_invalidations_are_applied_with_where_they_came_from(memory: Engine, talk: Session) -> None:
-    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent", since="2026-04-30")
     generator = Scripted([proposal(PORT, invalidate=("staging_pool_port",))])
     done = consolidate(memory, generator, talk.id)
     assert done.state == "done"
@@ -62,9 +62,9 @@ def test_a_model_archives_nothing_that_the_person_stated_or_pinned(memory: Engin
     memory.remember("The staging pool is mended by Ann", key="staging_pool", origin="agent", pinned=True)
     (run,) = consolidate(memory, Scripted([proposal(invalidate=("staging_pool_port", "staging_pool"))]), talk.id).runs
     assert set(contents(memory)) == {"staging_pool_port", "staging_pool"}
-    assert {reason for _, reason in run.turned_down} == {
-        "the user stated or pinned it, and no message of theirs names it and plainly calls it off"
-    }
+    assert [reason for _, reason in run.turned_down] == [
+        "only the user's own words call it off", "the user pinned it"
+    ]  # fmt: skip
 
 
 @pytest.mark.requirement("A7")
@@ -206,7 +206,7 @@ def test_a_secret_that_the_model_hands_back_is_redacted_before_it_is_kept(memory
 @pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X3", "A8")
 def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, talk: Session) -> None:
-    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent", since="2026-04-30")
     done = consolidate(memory, Scripted([proposal(PORT, invalidate=("staging_pool_port",))]), talk.id)
     (run,) = done.runs
     changes = [change for change, _ in memory.changes(50) if change.run == run.run]

@@ -84,7 +84,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A store with a conversation of two parts, not consolidated yet."""
     db = tmp_path_factory.mktemp("made") / "made.db"
     with open_memory(db, embedder="none", settings=SETTINGS) as memory:
-        memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
+        memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent", since="2026-04-30")
         log = memory.sessions()
         session = log.create()
         log.append(session.id, *TALK, said("user", "The crane of pier nine is yellow. " + "boat " * 240))

@@ -52,7 +52,7 @@ class Repeating:
             re.findall(r"The \w+ of pier \d+ is painted [\w-]+ every spring\.", line.text) for line in material.lines
         ]
         facts = [
-            Fact(re.sub(r"\W+", "_", said.lower())[:40].strip("_"), said, sources=(line.number,))
+            Fact(re.sub(r"\W+", "_", said.lower())[:40].strip("_"), said, quote=said, message=line.number)
             for line, all_said in zip(material.lines, decided, strict=True)
             for said in all_said
         ]

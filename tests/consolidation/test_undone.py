@@ -28,7 +28,7 @@ def state(memory: Engine, session: str) -> tuple:
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("by", ["run", "change"])
 def test_a_whole_run_is_taken_back(memory: Engine, talk: Session, by: str, db, disagreements) -> None:
-    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
+    memory.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent", since="2026-04-30")
     before = state(memory, talk.id)
     (run,) = consolidate(memory, GENERATOR, talk.id).runs
     after = state(memory, talk.id)

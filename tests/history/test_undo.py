@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -367,7 +368,7 @@ TestUndoing = pytest.mark.requirement("X3")(Undoing.TestCase)
 @pytest.mark.requirement("X3")
 def test_undo_without_an_id_takes_back_what_was_done_last_and_then_what_was_before(engine: Engine) -> None:
     undo, forget = operation("undo"), operation("forget")
-    with pytest.raises(NotFound, match="no change to undo"):
+    with pytest.raises(NotFound, match="changed nothing that can be undone"):
         undo.call(engine, undo.request())
     engine.remember("The crane is blue", key="crane")
     engine.revise("crane", "The crane is red")
@@ -379,7 +380,7 @@ def test_undo_without_an_id_takes_back_what_was_done_last_and_then_what_was_befo
         undo.call(engine, undo.request())
         believed.append([memory.content for memory in engine.memories()])
     assert believed == [["The crane is red"], ["The crane is blue"], []]
-    with pytest.raises(NotFound, match="no change to undo"):
+    with pytest.raises(NotFound, match="changed nothing that can be undone"):
         undo.call(engine, undo.request())
 
 
@@ -391,4 +392,27 @@ def test_undo_without_an_id_takes_back_a_whole_run(engine: Engine) -> None:
     edit.call(engine, edit.request(action="archive", names=("crane", "lock")))
     assert engine.memories() == []
     undo.call(engine, undo.request())
+    assert {memory.key for memory in engine.memories()} == {"crane", "lock"}
+
+
+@pytest.mark.requirement("X3")
+def test_undo_without_an_id_takes_back_what_the_caller_did_and_nothing_that_came_in_meanwhile(
+    engine: Engine, tmp_path: Path
+) -> None:
+    undo = operation("undo")
+    engine.remember("The crane is blue", key="crane")
+    engine.forget("crane")
+    engine.acting_as("agent:mcp", agent=True).remember("The lock is oiled in June", key="lock")
+    said = {
+        "role": "user",
+        "content": "Please remember that the quay closes at nine.",
+        "timestamp": "2026-05-01T09:00:00Z",
+    }
+    (tmp_path / "talk.jsonl").write_text(json.dumps(said) + "\n", "utf-8")
+    report = engine.ingest([tmp_path / "talk.jsonl"])
+    assert report.requests == 1
+    kept = {memory.key for memory in engine.memories()}
+    undo.call(engine, undo.request())
+    assert {memory.key for memory in engine.memories()} == kept | {"crane"}
+    undo.call(engine, undo.request(report.run))
     assert {memory.key for memory in engine.memories()} == {"crane", "lock"}

@@ -295,6 +295,41 @@ def test_a_session_is_not_told_its_own_words(host: Host) -> None:
     assert "four" in other.context
 
 
+@pytest.mark.parametrize(("event", "is_distilled"), [("SessionEnd", True), ("PreCompact", True), ("Stop", False)])
+def test_a_session_that_ends_or_is_compacted_is_distilled(host: Host, event: str, *, is_distilled: bool) -> None:
+    """Issue 38, section 4: within minutes, in the background, with the quote and a way to take it back."""
+    said = "we will ship the exporter behind a feature flag"
+    transcript = _transcript(host.home, said, "Noted: the exporter goes behind a flag.")
+    fact = {"content": "The exporter ships behind a feature flag", "kind": "decision", "message": 1, "quote": said}
+    reply = {"facts": [fact], "timeline": "Asked: how to ship the exporter. Done: a flag.", "invalidate": []}
+    script = host.home / "answer.py"
+    script.write_text(f"import sys; sys.stdin.read(); print({json.dumps(reply)!r})")
+    asked = {
+        "PICOMEM_MEMORY_CONSOLIDATION_COMMAND": f"{sys.executable} {script}",
+        "PICOMEM_MEMORY_CONSOLIDATE_TRANSCRIPTS": "true",
+    }
+    assert host.hook(_claude(event, transcript_path=str(transcript)), **asked).answer == {}
+    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+    if not is_distilled:
+        with picomem.open(host.store) as memory:
+            assert (memory.memories(), memory.status().spent_today) == ([], 0)
+        return
+
+    def distilled() -> list[str]:
+        with picomem.open(host.store) as memory:
+            return [f"{kept.content} {kept.context}" for kept in memory.memories()]
+
+    _until(distilled)
+    assert distilled() == [f"{fact['content']} “{said}”"]
+    with picomem.open(host.store) as memory:
+        (entry,) = [entry for entry in memory.timeline() if entry.kind == "timeline"]
+        assert entry.text.endswith(str(reply["timeline"]))
+        memory.undo()
+        assert memory.memories() == []
+        assert all(entry.kind != "timeline" for entry in memory.timeline())
+    assert host.problems() == []
+
+
 def test_an_agent_that_consolidates_for_picomem_gets_and_leaves_nothing(host: Host) -> None:
     _remember(host, DECISION)
 
@@ -372,3 +407,21 @@ def test_a_new_folder_of_a_known_name_gets_and_gives_nothing_of_the_other_projec
     for folder, own, other in ((alpha, "7411", "9022"), (beta, "9022", "7411")):
         context = host.hook(_claude("SessionStart", source="startup") | {"cwd": str(folder)}).context
         assert own in context and other not in context
+
+
+def test_what_names_a_file_that_is_gone_says_so_on_the_page_and_beside_a_prompt(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "billing/src").mkdir(parents=True)
+    with picomem.open(host.store) as memory:
+        memory.remember("The billing tokens are made in src/token.ts", kind="decision")
+    begun = _claude("SessionStart", source="startup") | {"cwd": str(tmp_path / "billing")}
+    asked = _claude("UserPromptSubmit", prompt="where are the billing tokens made?") | {
+        "cwd": str(tmp_path / "billing")
+    }
+
+    for event in (begun, asked):
+        assert "[no longer there: src/token.ts]" in host.hook(event).context
+        assert (
+            "no longer there" not in host.hook(event | {"session_id": "b"}, PICOMEM_HOOKS_CHECK_FILES="false").context
+        )
+    (tmp_path / "billing/src/token.ts").touch()
+    assert "no longer there" not in host.hook(begun).context

@@ -78,7 +78,7 @@ def _all_of(person: int) -> str:
 
 @pytest.mark.parametrize(
     ("answer", "is_installed", "keep"),
-    [("y\ny", True, "expiring"), ("y\n", True, ""), ("n", False, ""), ("", False, "")],
+    [("y\ny", True, "expiring"), ("\n", True, ""), ("n", False, "")],
 )
 def test_at_a_terminal_the_person_is_asked(
     answer: str, is_installed: bool, keep: str, with_claude_code: Path, project: Path, programs: Path
@@ -96,13 +96,75 @@ def test_at_a_terminal_the_person_is_asked(
     asked = _all_of(person)
     os.close(person)
     assert str(with_claude_code / ".claude" / "settings.json") in asked
-    assert "Install picomem there? [y/n]" in asked
+    assert "Install picomem there? [Y/n]" in asked
     assert (with_claude_code / ".claude.json").exists() == is_installed
     assert ("hooks added" in out.decode()) == is_installed
     assert ("Nothing was installed." in asked) == (not is_installed)
     assert ("Keep redacted copies of those that are about to expire? [y/N]" in asked) == is_installed
     settings = data / "config.toml"
     assert (settings.exists() and load({}, settings).ingest.keep) == (keep or False)
+
+
+@pytest.fixture
+def with_claude(with_claude_code: Path, tmp_path: Path) -> str:
+    """A PATH with the program of Claude Code on it."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\ncat >/dev/null\necho '{}'\n")
+    program.chmod(0o755)
+    return f"{program.parent}{os.pathsep}{os.defpath}"
+
+
+def _memory_settings(home: Path) -> dict[str, object]:
+    settings = home / "data" / "config.toml"
+    return tomllib.loads(settings.read_text()).get("memory", {}) if settings.exists() else {}
+
+
+@pytest.mark.parametrize(("answer", "distils"), [("y", True), ("", False), ("n", False)])
+def test_the_person_is_asked_once_whether_the_host_may_distil_and_told_the_price(
+    answer: str, distils: bool, with_claude_code: Path, with_claude: str, project: Path, programs: Path
+) -> None:
+    """Issue 38, section 4, and issue 39, section 5: past sessions are read at once, and there is something to try."""
+    past = with_claude_code / ".claude" / "projects" / "-work" / "a.jsonl"
+    past.parent.mkdir(parents=True)
+    past.write_text(
+        json.dumps({"type": "user", "sessionId": "a", "uuid": "u1", "timestamp": "2026-05-01T10:00:00Z", "cwd": "/work", "message": {"role": "user", "content": "The exporter ships behind a flag."}}) + "\n"
+    )  # fmt: skip
+    person, terminal = pty.openpty()
+    variables = {"HOME": str(with_claude_code), "PICOMEM_DATA_DIR": str(with_claude_code / "data")}
+    env = {**variables, "PATH": with_claude, "PYTHONPATH": str(ROOT / "src"), "PICOMEM_RECALL_EMBEDDER": "none"}
+    running = subprocess.Popen(
+        [programs / "picomem", "install"], cwd=project, env=env, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal
+    )
+    os.write(person, f"\n\n{answer}\n\n".encode())
+    out, _ = running.communicate(timeout=60)
+    os.close(terminal)
+    asked = " ".join(_all_of(person).split())
+    os.close(person)
+    assert running.returncode == 0
+    assert "at most 200,000 tokens a day, in the background. [y/N]" in asked
+    assert "MCP server in" in asked and "hooks in" in asked
+    assert "start a new session and ask" in asked
+    assert "1 transcript" in out.decode() or "1 file" in out.decode() or "episode" in out.decode()
+    memory = _memory_settings(with_claude_code)
+    assert memory["consolidate_transcripts"] is distils
+    assert ("consolidation_command" in memory) == distils
+    loaded = load({}, with_claude_code / "data" / "config.toml").memory
+    assert loaded.distils_unasked is distils
+
+
+def test_nobody_distils_who_was_not_asked(with_claude_code: Path, with_claude: str, run_picomem: RunPicomem) -> None:
+    env = {"PATH": with_claude, "PICOMEM_DATA_DIR": str(with_claude_code / "data")}
+    assert run_picomem("install", "--yes", env=env).code == 0
+    assert _memory_settings(with_claude_code) == {}
+    done = run_picomem("install", "claude-code", "--distil", env=env)
+    assert (done.code, "Claude Code distils finished sessions" in done.out) == (0, True)
+    command = str(_memory_settings(with_claude_code)["consolidation_command"])
+    assert "--model haiku" in command and "--tools ''" in command and "--no-session-persistence" in command
+    assert run_picomem("install", "claude-code", "--no-distil", env=env).code == 0
+    assert _memory_settings(with_claude_code)["consolidate_transcripts"] is False
+    refused = run_picomem("install", "cursor", "--distil", env=env)
+    assert (refused.code, "these can distil: claude-code, codex" in refused.err) == (2, True)
 
 
 def test_a_second_run_says_that_it_is_installed_already(with_claude_code: Path, run_picomem: RunPicomem) -> None:

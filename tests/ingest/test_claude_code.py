@@ -602,15 +602,17 @@ def test_a_tool_that_prints_what_an_answer_looks_like_gives_none(read):
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("User has approved your plan. You can", True), ("The user doesn't", False)]
+    ("said", "failed", "kept"),
+    [("User has approved your plan.", False, True), ("Plan: yes", False, True), ("The user doesn't", True, False)],
 )
-def test_a_plan_that_its_user_approved_is_the_agents_words(read, said, kept):
+def test_a_plan_that_its_user_approved_is_the_agents_words(read, said, failed, kept):
     plan = "# Plan: split the renderer\n\nThinking blocks are dropped today."
+    result = {"type": "tool_result", "content": said, "tool_use_id": "c", "is_error": failed}
     turns, _ = read(
         [
             _user("u1", "plan it"),
             _agent("a1", {"type": "tool_use", "id": "c", "name": "ExitPlanMode", "input": {"plan": plan}}),
-            _user("u2", [{"type": "tool_result", "content": said, "tool_use_id": "c"}], toolUseResult={"plan": plan}),
+            _user("u2", [result], toolUseResult={"plan": plan}),
         ]
     )
     assert [(turn.role, turn.text, turn.origin) for turn in turns[1:]] == (

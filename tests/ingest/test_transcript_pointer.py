@@ -211,6 +211,19 @@ def test_a_record_that_means_something_only_by_earlier_ones_opens(engine, depend
     assert {opened.state for opened in _opened(engine)} == {"open"}
 
 
+def test_an_answer_opens_that_stands_only_in_the_sentence_of_its_result(engine, dependent):
+    """Issue 37, 3.2: a copy of a session, or an earlier version, has no `toolUseResult`."""
+    lines = [json.loads(line) for line in dependent.read_text().splitlines()]
+    said = 'User has answered your questions: "Which broker?"="NATS because it is small". You can now continue.'
+    for line in lines:
+        if line.pop("toolUseResult", None) and "answered" in line["message"]["content"][0]["content"]:
+            line["message"]["content"][0]["content"] = said
+    dependent.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    engine.ingest([dependent])
+    assert _texts(engine) == [texts for texts in _DEPENDENT if texts != ["# Plan: NATS\n\nThree steps."]]
+    assert {opened.state for opened in _opened(engine)} == {"open"}
+
+
 @pytest.mark.sqlite_file("copies of transcripts lie beside the file")
 def test_a_copy_opens_such_a_record_too(db, dependent):
     settings = Settings(recall=RecallSettings(embedder="none"), ingest=IngestSettings(keep="all"))

@@ -49,7 +49,7 @@ _NEVER = 1_000_000
 Work = Callable[..., int]
 KINDS = (WATCH, EMBED, RETENTION, CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EXPORT_INDEX)
 _REPLY = {
-    "facts": [{"key": "port", "content": "The staging database listens on port 5433", "kind": "project", "importance": 0.8, "messages": [2]}],
+    "facts": [{"key": "port", "content": "The staging database listens on port 5433", "kind": "project", "importance": 0.8, "message": 2, "quote": "5433"}],
     "timeline": "They found why staging was slow.", "summary": "", "invalidate": [],
 }  # fmt: skip
 

@@ -25,6 +25,7 @@ from picomem.jobs.job_kinds import (
     RETENTION,
     Consolidate,
     Retention,
+    Watch,
     read_transcripts,
 )
 from picomem.jobs.schedule import Done, Failed, ended, may_begin
@@ -283,28 +284,37 @@ def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock,
             assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""
 
 
-def test_a_watch_says_how_many_megabytes_it_reads_and_nothing_of_them_while_it_waits(
-    runtime: Runtime, tmp_path: Path
-) -> None:
+class _Noted:
+    """A run that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.told: list[tuple[int, int]] = []
+
+    def tell(self, done: int, total: int, text: str = "") -> None:
+        self.told.append((done, total))
+
+    progress = tell
+
+    def note_error(self, error: str) -> None:
+        assert not error
+
+
+def test_a_watch_says_how_many_megabytes_it_reads(runtime: Runtime, tmp_path: Path) -> None:
     said = [{"role": "user", "content": f"The crane of quay {number} is red."} for number in range(40)]
     (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said), "utf-8")
-    engine = runtime.engine(Caller("local"))
-    told: list[tuple[int, int]] = []
-
-    class Noted:
-        stop = threading.Event()
-
-        def tell(self, done: int, total: int, text: str = "") -> None:
-            self.progress(done, total, text)
-
-        def progress(self, done: int, total: int, text: str = "") -> None:
-            told.append((done, total))
-
-        def note_error(self, error: str) -> None:
-            assert not error
-
-    read_transcripts(engine, [str(tmp_path)], Noted())
-    assert told[0][1] == (tmp_path / "talk.jsonl").stat().st_size
-    assert told[-1] == (0, 0)
+    run = _Noted()
+    read_transcripts(runtime.engine(Caller("local")), [str(tmp_path)], run)
+    assert run.told[0][1] == (tmp_path / "talk.jsonl").stat().st_size
     view = JobView("watch", "watch", "", "running", False, 1_500_000, 4_000_000, "bytes", None, None, "", 0, "")
     assert state_of(view) == "running, 1.5 of 4.0 MB read"
+
+
+@pytest.mark.requirement("X10")
+def test_a_watch_that_waits_for_more_tells_no_progress_whatever_reads_for_it(runtime: Runtime, tmp_path: Path) -> None:
+    run = _Noted()
+    watch = Watch(
+        [str(tmp_path)], lambda _engine, _paths, run: run.progress(0, 600_000), watching=lambda _: run.stop.set()
+    )
+    watch.work(runtime.engine(Caller("local")), run)
+    assert run.told == [(0, 600_000), (0, 0)]

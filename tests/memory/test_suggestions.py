@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem import Caller, open_runtime
+from picomem.cli.text.presented import text_of
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, waiting_suggestions
 from picomem.errors import InvalidInput, NotFound
@@ -87,6 +88,20 @@ def test_a_session_suggests_a_handful_at_most(engine: Engine, tmp_path: Path) ->
     rules = [f"We always keep the {thing} in the {place} because it is colder there." for thing, place in _THINGS]
     _say(engine, tmp_path, *rules)
     assert 0 < len(waiting_suggestions(engine)) <= MOST_OF_A_SESSION
+
+
+@pytest.mark.requirement("X14")
+def test_ingest_and_status_count_the_suggestions_that_are_listed(engine: Engine, tmp_path: Path) -> None:
+    rules = [f"We always keep the {thing} in the {place} because it is colder there." for thing, place in _THINGS]
+    lines = [{"role": "user", "content": rule, "timestamp": "2026-05-01T09:00:00Z"} for rule in rules]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    verb = operation("ingest")
+    done = verb.call(engine, verb.request(paths=(str(path),)))
+    listed = operation("suggestions").call(engine, operation("suggestions").request(limit=100))
+    assert done.suggestions == listed.total == engine.status().suggestions == len(listed.suggestions) > 0
+    assert f"{listed.total} sentences may be worth remembering" in text_of(verb, done)
+    assert "worth remembering" not in text_of(verb, verb.call(engine, verb.request(paths=(str(path),))))
 
 
 _THINGS = [

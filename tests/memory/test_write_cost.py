@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.cost import python_calls
@@ -14,9 +15,18 @@ from picomem.clock import SECOND, iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.recall.lexical_search import Corpus
+from picomem.records.ids import new_id
+from picomem.records.kinds import Kind
+from picomem.records.memory import Memory
+from picomem.store import memories
+from picomem.text.memory_keys import numbered
 
 TURNS = 400
 WRITES = 4
+COMMON_WORDS = (
+    "river stone lamp paper winter garden copper yellow engine basket market silver window harbour ticket feather "
+    "bridge candle meadow pepper"
+).split()
 
 
 @pytest.fixture
@@ -110,3 +120,72 @@ def test_too_many_tags_are_refused_before_any_of_them_is_read(engine):
 
     few, many = (python_calls(partial(refuse, count)) for count in (33, 3_300))
     assert many <= few + 4 * 3_300
+
+
+def _store(engine: Engine, contents: Sequence[str]) -> None:
+    """Store statements past the gate."""
+    with engine._context.connector.write(engine.scope) as tx:
+        for number, content in enumerate(contents):
+            now = engine.now() + number
+            memories.insert(
+                tx,
+                Memory(
+                    id=new_id(),
+                    version=1,
+                    scope=engine.scope,
+                    key=numbered("harbour_word", number + 1),
+                    kind=Kind.FACT,
+                    content=content,
+                    valid_from=now,
+                    known_from=now,
+                    created_at=now,
+                    tokens=10,
+                    change_id=new_id(),
+                ),
+            )
+
+
+def _of_common_words(count: int) -> list[str]:
+    """Statements of twenty words, each of which two of five hold."""
+    draw = Random(37)
+    return [f"The {' '.join(draw.sample(COMMON_WORDS, 8))}" for _ in range(count)]
+
+
+def test_a_write_reads_the_same_number_of_memories_however_many_there_are_and_however_common_their_words(
+    open_engine, tmp_path
+):
+    """Issue 37, 2.3."""
+    stores = []
+    for count in (600, 2_400):
+        engine = open_engine(tmp_path / f"{count}.db")
+        _store(engine, _of_common_words(count))
+        engine.remember("Everything is loaded", key="loaded")
+        stores.append(engine)
+    new = [f"{words} {number}" for number, words in enumerate(_of_common_words(2_404)[-4:])]
+    few, many = (
+        python_calls(lambda: [engine.remember(words, key=f"new_{place}") for place, words in enumerate(new)])  # noqa: B023
+        for engine in stores
+    )
+    assert many <= 1.1 * few
+
+
+def test_the_same_words_are_found_among_many_memories_of_the_same_common_words(engine):
+    said = list(dict.fromkeys(_of_common_words(1_200)))
+    _store(engine, said)
+    for content in (said[0], said[600], said[-1]):
+        again = engine.remember(content, key="again")
+        assert (again.decision, again.memory.content) == ("merge", content)
+    turned = " ".join(["The", *reversed(said[0].split()[1:])])
+    assert engine.remember(turned, key="turned").decision == "add"
+
+
+def test_a_key_that_many_statements_suggest_is_numbered_after_few_looks(open_engine, tmp_path):
+    """Issue 37, 2.3: numbers are no part of a suggested key, so all of these suggest one."""
+    costs = []
+    for count in (300, 2_400):
+        engine = open_engine(tmp_path / f"{count}.db")
+        _store(engine, [f"The harbour word was {number}" for number in range(count)])
+        stored = engine.remember(f"The harbour word was {count}")
+        assert stored.memory.key == f"harbour_word_{count + 1}"
+        costs.append(python_calls(lambda: engine.remember("The harbour word was 9000")))  # noqa: B023
+    assert costs[1] <= 1.3 * costs[0]

@@ -9,24 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import Fact, KnownMemory, Material, PromptLine, Proposal
+from picomem.models.generator import Ending, Fact, KnownMemory, Material, PromptLine, Proposal
 from picomem.models.prompt_and_reply import LONGEST_ANSWER, instructions, prompt, read_answer, schema
 from picomem.records.kinds import Kind, Origin
 from picomem.records.session import Role
 
 WHOLE = {
     "facts": [
-        {"key": "port", "content": "Staging is on 5433", "kind": "project", "importance": 0.7, "messages": [2]}
+        {"key": "port", "content": "Staging is on 5433", "kind": "project", "importance": 0.7,
+         "message": 2, "quote": "on 5433", "replaces": "old"}
     ],
     "timeline": "They found the port.",
     "summary": "So far {so} good.",
-    "invalidate": ["old_port"],
+    "invalidate": [{"key": "old_port", "message": 3, "quote": "no more"}],
 }  # fmt: skip
 READ = Proposal(
-    facts=(Fact("port", "Staging is on 5433", 0.7, Kind.PROJECT, (2,)),),
+    facts=(Fact("port", "Staging is on 5433", 0.7, Kind.PROJECT, "on 5433", 2, "old"),),
     timeline="They found the port.",
     summary="So far {so} good.",
-    invalidate=("old_port",),
+    invalidate=(Ending("old_port", "no more", 3),),
 )
 TEXT = json.dumps(WHOLE)
 
@@ -39,7 +40,7 @@ TEXT = json.dumps(WHOLE)
         f"```json\n{TEXT}\n```",
         f"Here is what I found:\n\n```\n{TEXT}\n```\nLet me know!",
         f"<think>The user {{wants}} a port.</think>\n{TEXT}",
-        TEXT.replace('"old_port"]', '"old_port",],'),
+        TEXT.replace('"no more"}]', '"no more",},],'),
         f"I use {{braces}}. {TEXT}",
         "\ufeff" + TEXT,
     ],
@@ -86,7 +87,8 @@ _VALUES = st.recursive(
     max_leaves=12,
 )
 _FACTS = st.lists(
-    st.dictionaries(st.sampled_from(["key", "content", "kind", "importance", "messages"]), _VALUES) | _VALUES,
+    st.dictionaries(st.sampled_from(["key", "content", "kind", "importance", "message", "quote", "replaces"]), _VALUES)
+    | _VALUES,
     max_size=4,
 )
 _ANSWERS = st.fixed_dictionaries(
@@ -107,8 +109,9 @@ def test_whatever_is_answered_becomes_a_proposal_or_a_sentence(text: str) -> Non
         assert fact.content.strip()
         assert isinstance(fact.importance, float)
         assert fact.kind is None or fact.kind in Kind
-        assert all(isinstance(number, int) for number in fact.sources)
-    assert all(isinstance(key, str) for key in answer.invalidate)
+        assert isinstance(fact.message, int)
+        assert isinstance(fact.quote, str)
+    assert all(ending.key for ending in answer.invalidate)
 
 
 def test_the_prompt_marks_what_is_new_and_fences_what_others_wrote() -> None:

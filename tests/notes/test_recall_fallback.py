@@ -139,3 +139,10 @@ def test_notes_enter_neither_the_index_page_nor_memory(open_notes):
     page = engine.index().text
     assert "heron" not in page
     assert "5433" not in page
+
+
+@pytest.mark.requirement("O11")
+def test_a_note_says_why_it_is_a_hit_in_the_words_of_the_question(open_notes, workspace):
+    workspace.write("memory/espresso.md", "# Espresso\n\nThe machines were descaled in the Cafe.\n")
+    (hit,) = open_notes().recall("are the espresso machines at the Café descaled?").hits
+    assert set(hit.why.removeprefix("words: ").split(", ")) == {"espresso", "machines", "Café", "descaled"}

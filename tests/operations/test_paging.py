@@ -179,6 +179,7 @@ BOUNDED = {
     "show": "the messages of one episode, and of at most 40 beside it",
     "days": "the days of the time that was asked about",
     "projects": "the names of projects and agents",
+    "remember": "the latest of the older statements beside one memory",
     "why": "the decisions about one memory",
     "why-not": "the reasons for one entry",
     "history": "the versions of one memory",

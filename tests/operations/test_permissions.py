@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -180,6 +180,22 @@ def test_no_agent_purges_whatever_it_was_granted(engine: Engine) -> None:
 def test_a_grant_with_a_slip_in_its_name_is_refused() -> None:
     with pytest.raises(InvalidInput, match="There is no permission “memory:read:globl”; the permissions are memory:"):
         Caller(permissions=frozenset({"memory:read:globl"}))
+
+
+@pytest.mark.parametrize("collection", [frozenset, set, list, tuple, dict.fromkeys])
+def test_permissions_are_any_collection_of_names(engine: Engine, collection: Callable[[list[str]], Any]) -> None:
+    caller = Caller(permissions=collection(["memory:read:user"]))
+    assert caller == Caller(permissions=frozenset({"memory:read:user"}))
+    reader = Runtime(engine._context.connector, Settings()).engine(caller)
+    assert reader.memories() == []
+    with pytest.raises(Forbidden):
+        reader.remember("The crane is blue")
+
+
+@pytest.mark.parametrize("wrong", ["memory:read:user", ["memory:read:user", 7]])
+def test_permissions_that_are_no_collection_of_names_are_refused_in_a_sentence(wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="permission"):
+        Caller(permissions=wrong)
 
 
 def test_forbidden_has_an_exit_code_of_its_own() -> None:

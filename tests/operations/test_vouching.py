@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.operations.offer_origins import vouched
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
+from picomem.operations.spoken_texts import SpokenTexts
 from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin
 

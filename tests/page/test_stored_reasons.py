@@ -102,7 +102,9 @@ def consolidated(db, clock, database: Database):
 
 def test_what_a_consolidation_writes_is_told_in_every_language(consolidated: Engine) -> None:
     talk: Session = begun(consolidated, *TALK)
-    consolidated.remember("The staging pool asks port 6432", key="staging_pool_port", origin="agent")
+    consolidated.remember(
+        "The staging pool asks port 6432", key="staging_pool_port", origin="agent", since="2026-04-30"
+    )
     bad = (
         Fact("invented", "Penguins juggle flaming chainsaws beneath Saturn", 0.5),
         Fact("number", "The staging database listens on port 9911", 0.5),

@@ -167,6 +167,23 @@ def test_a_reason_names_what_stands_in_the_hit_once(by_words: Callable[..., Engi
     assert engine.recall("数据库").hits[0].why == "words: Postgres (near 数据库)"
 
 
+@pytest.mark.requirement("A3")
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Café", "Café"),
+        ("Où est le café à Zürich?", "Zürich, café"),
+        ("is the espresso descaled at the café?", "espresso, descaled, café"),
+        ("Zürich 的咖啡", "Zürich, espresso (near 咖啡)"),
+    ],
+)
+def test_a_reason_names_words_as_they_stand_in_the_question(
+    by_words: Callable[..., Engine], question: str, named: str
+) -> None:
+    engine = by_words("The espresso machine is descaled at the Cafe in Zurich")
+    assert set(engine.recall(question).hits[0].why.removeprefix("words: ").split(", ")) == set(named.split(", "))
+
+
 def test_a_reason_shows_a_synonym_that_only_the_key_holds(by_words: Callable[..., Engine]) -> None:
     engine = by_words()
     engine.remember("生产环境每周二晚上", key="weekly_release")

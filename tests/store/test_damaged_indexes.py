@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -216,6 +217,65 @@ def test_a_purge_of_everything_that_misses_rows_says_so(table, tmp_path, open_en
                 silent.append(f"{left} rows: bit {bit} of byte {place}")
     assert silent == []
     assert told
+
+
+_ID, _VECTOR = b"\x55", b"\x84\x0c"  # how SQLite notes a text of 36 bytes, and a blob of 256
+
+
+def _of_another_type(path: Path, index: str, noted: bytes) -> Iterator[bytes]:
+    """The file with each of an index's texts in turn noted as a blob of the same bytes, or a blob as a text."""
+    data = path.read_bytes()
+    for place in _pages(path, index):
+        if data[place - len(noted) + 1 : place + 1] == noted:
+            yield data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+def test_what_an_index_holds_as_bytes_is_listed_or_missed_aloud(tmp_path, open_engine):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole)
+    _fill(engine, tmp_path)
+    expected, _ = _answer(engine, "review")
+    engine.close()
+    cases = list(_of_another_type(whole, "memories_undecided", _ID))
+    assert len(cases) == 2
+    for damaged in cases:
+        case.write_bytes(damaged)
+        engine = open_engine(case)
+        answer, told = _answer(engine, "review")
+        assert told or answer == expected
+        engine.close()
+
+
+@pytest.mark.parametrize("table", ["memories", "sessions"])
+def test_a_purge_of_everything_takes_what_an_index_holds_as_bytes(table, tmp_path, open_engine):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole)
+    _fill(engine, tmp_path)
+    engine.sessions().create(title="Tuesday")
+    engine.close()
+    cases = list(_of_another_type(whole, f"sqlite_autoindex_{table}_1", _ID))
+    assert cases
+    for damaged in cases:
+        case.write_bytes(damaged)
+        engine = open_engine(case)
+        assert engine.purge(everything=True, wait_seconds=0.1).may_remain or not engine.memories()
+        engine.close()
+
+
+def test_a_vector_that_reads_as_a_text_is_a_leg_that_fails(tmp_path, open_engine):
+    whole, case = tmp_path / "whole.db", tmp_path / "case.db"
+    engine = open_engine(whole, embedder=StaticEmbedder())
+    _fill(engine, tmp_path)
+    engine.close()
+    cases = list(_of_another_type(whole, "vectors", _VECTOR))
+    assert cases
+    for damaged in cases[:3]:
+        case.write_bytes(damaged)
+        engine = open_engine(case, embedder=StaticEmbedder())
+        answer = engine.recall(OLD)
+        assert answer.hits
+        assert "failed: A vector is damaged" in " ".join(answer.legs.values())
+        engine.close()
 
 
 def _flip_user_in(path: Path, index: str) -> None:

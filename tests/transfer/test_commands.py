@@ -182,3 +182,12 @@ def test_a_database_with_an_endless_full_text_table_is_refused(command: tuple[st
     path = tmp_path / "claude-mem.db"
     write_database(path, *FULL_TEXT)
     assert str(path) in run(*command, str(path), code=2)
+
+
+@pytest.mark.parametrize("command", [("export",), ("export", "--format", "markdown"), ("index", "--export")])
+def test_a_file_in_a_folder_that_is_not_there_is_refused_and_no_folder_is_made(run, tmp_path: Path, command) -> None:
+    run("remember", "The staging database listens on port 5433")
+    missing = tmp_path / "not mounted"
+    said = run(*command, str(missing / "memory.out"), code=NotFound.exit_code)
+    assert f"There is no folder {missing}" in said
+    assert not missing.exists()

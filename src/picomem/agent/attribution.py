@@ -2,7 +2,7 @@
 
 A model that has read a page may offer its content as its own words, or reworded. So while texts of tools are in its
 context, what it stores counts as its own only if the person stated it, or if memory already knew it and showed it
-(`SpokenTexts`, which consolidation uses as well). Otherwise it has the origin of the tools, whatever the model claims
+(`SpokenTexts`). Otherwise it has the origin of the tools, whatever the model claims
 and however it is worded. A mail that the person pasted is text of others.
 
 Tool output reaches a model in four ways: as a result, as a result that asks for another try, as content beside the
@@ -25,8 +25,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.light_dataclass import dataclass
+from picomem.operations.spoken_texts import SpokenTexts
 from picomem.policy.pasted_text import pasted_words
 from picomem.policy.user_statements import Grounds
 from picomem.records.kinds import Origin

@@ -15,9 +15,18 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.hosts.host import REACHES, Host
 from picomem.hosts.host_entries import own_entries
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.keeping_transcripts import OFFER, SettingsChange, keep_expiring, offered_keeping, plan_keeping
 from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
 from picomem.hosts.machine import Machine, this_machine
+from picomem.hosts.own_settings import (
+    OFFER_KEEPING,
+    SettingsChange,
+    change_settings,
+    distilling_host,
+    offered_distilling,
+    offered_keeping,
+    plan_distilling,
+    plan_keeping,
+)
 from picomem.hosts.program import installed_program, is_short_lived
 from picomem.text.inert_text import for_terminal
 
@@ -41,6 +50,11 @@ def add_install(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also keep copies of the transcripts that Claude Code is about to delete (ingest.keep; default: ask)",
     )
+    parser.add_argument(
+        "--distil",
+        action=argparse.BooleanOptionalAction,
+        help="let a model of the host distil finished sessions into memory, in the background (default: ask)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -60,16 +74,60 @@ def run_install(chosen: argparse.Namespace) -> int:
     if is_short_lived(program):
         remark(_SHORT_LIVED.format(program.path))
     plans = [plan_install(host, machine, chosen.scope, program) for host in hosts]
-    keeping = plan_keeping() if chosen.keep_transcripts else None
-    if _may_change(plans, chosen, "Install picomem there", "Nothing was installed"):
-        offered = None if keeping or not _is_asked(plans, chosen) else offered_keeping(plans)
+    settings = [plan_keeping()] if chosen.keep_transcripts else []
+    if chosen.distil is not None:
+        settings.append(plan_distilling(_distilling_host(plans, machine) if chosen.distil else None, machine))
+    can_ask, is_new = _can_ask(chosen), any(plan.is_change for plan in plans)
+    may_change = _may_change(plans, chosen, "Install picomem there", "Nothing was installed")
+    if may_change:
         plans = [plan if plan.problem else install(plan, program) for plan in plans]
-        if offered and _says_yes(f"{OFFER} [y/N] "):
-            keeping = offered
-        keeping = keeping and keep_expiring(keeping)
+        if can_ask and is_new:
+            settings += _accepted(plans, chosen, machine)
+        settings = [change_settings(change) for change in settings]
     elif not chosen.dry_run:
         return 0
-    return _report(plans, chosen, machine, keeping, done="added", idle="already installed", shows_remarks=True)
+    code = _report(plans, chosen, machine, settings, done="added", idle="already installed", shows_remarks=True)
+    if may_change and can_ask and is_new and not code:
+        _offer_reading(chosen, machine)
+    return code
+
+
+def _distilling_host(plans: Sequence[HostPlan], machine: Machine) -> Host:
+    host = distilling_host(plans, machine)
+    if host is None:
+        able = ", ".join(host.name for host in HOSTS if host.distilling)
+        raise InvalidInput(f"--distil needs a host whose program is on the PATH; these can distil: {able}.")
+    return host
+
+
+def _accepted(plans: Sequence[HostPlan], chosen: argparse.Namespace, machine: Machine) -> list[SettingsChange]:
+    """The changes of picomem's settings that the person says yes to. Each is asked about until it is decided."""
+    accepted: list[SettingsChange] = []
+    keeping = None if chosen.keep_transcripts else offered_keeping(plans)
+    if keeping and _says_yes(f"{OFFER_KEEPING} [y/N] "):
+        accepted.append(keeping)
+    offered = None if chosen.distil is not None else offered_distilling(plans, machine)
+    if offered:
+        question, distilling = offered
+        if _says_yes(f"{question} [y/N] "):
+            accepted.append(distilling)
+        else:
+            accepted.append(plan_distilling(None, machine))
+    return accepted
+
+
+def _offer_reading(chosen: argparse.Namespace, machine: Machine) -> None:
+    """Offer to read past sessions, where there are any, and say what to try."""
+    from picomem.ingest.discovery import default_places
+
+    places = default_places(machine.home, machine.env)
+    has_sessions = any(place.folder.is_dir() for place in places)
+    if has_sessions and _says_yes("Read your past sessions into memory now? [Y/n] ", default=True):
+        from picomem.cli.main import main
+
+        options = ["--db", chosen.db] if chosen.db else []
+        main(["ingest", *options, *(["--user", chosen.user] if chosen.user else [])])
+    print("Try it: start a new session and ask “What did we work on last time?”", file=sys.stderr)
 
 
 def run_uninstall(chosen: argparse.Namespace) -> int:
@@ -108,12 +166,12 @@ def _may_change(plans: Sequence[HostPlan], chosen: argparse.Namespace, question:
         return False
     if not _is_asked(plans, chosen):
         return True
-    if chosen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _can_ask(chosen):
         raise InvalidInput(f"{declined}: there is no terminal to ask at. Look with --dry-run, then say --yes.")
     for plan in plans:
-        files = [f"  {change.file.path}" for change in plan.changes if change.is_change]
+        files = [f"  {_entries_of(change)} in {change.file.path}" for change in plan.changes if change.is_change]
         print(for_terminal("\n".join([f"{plan.host.title}:", *(files or ["  nothing to change"])])), file=sys.stderr)
-    if _says_yes(f"{question}? [y/n] "):
+    if _says_yes(f"{question}? [Y/n] ", default=True):
         return True
     print(f"{declined}.", file=sys.stderr)
     return False
@@ -124,36 +182,41 @@ def _is_asked(plans: Sequence[HostPlan], chosen: argparse.Namespace) -> bool:
     return not (chosen.yes or chosen.hosts) and any(plan.is_change for plan in plans)
 
 
-def _says_yes(question: str) -> bool:
+def _can_ask(chosen: argparse.Namespace) -> bool:
+    """Return whether there is somebody to ask, who did not say yes to the changes in advance."""
+    return not (chosen.yes or chosen.json or chosen.dry_run) and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _says_yes(question: str, *, default: bool = False) -> bool:
     print(question, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    line = sys.stdin.readline()
+    answer = line.strip().lower()
+    return answer in ("y", "yes") or (default and bool(line) and not answer)
 
 
 def _report(
     plans: Sequence[HostPlan],
     chosen: argparse.Namespace,
     machine: Machine,
-    keeping: SettingsChange | None = None,
+    settings: Sequence[SettingsChange] = (),
     *,
     done: str,
     idle: str,
     shows_remarks: bool,
 ) -> int:
     """Print what was changed, or in a dry run what would be; the exit code."""
-    own_diff = file_diff(keeping.path, keeping.before, keeping.after) if keeping else ""
+    own_diff = "".join(file_diff(change.path, change.before, change.after) for change in settings)
     if chosen.json:
         document = {"dry_run": chosen.dry_run, "hosts": [_view(plan, done, idle, shows_remarks) for plan in plans]}
-        if keeping:
-            document["settings"] = {"path": str(keeping.path), "diff": own_diff}
+        if settings:
+            document["settings"] = {"path": str(settings[0].path), "diff": own_diff}
         write_result(json_document(document, indent=2))
     elif chosen.dry_run:
         changes = "".join([*(_diff(change) for plan in plans for change in plan.changes), own_diff]).rstrip("\n")
         write_result(for_terminal(changes or "Nothing would change."))
     else:
         lines = _lines(plans, machine, done, idle, shows_remarks)
-        if keeping:
-            state = 'now has keep = "expiring" in [ingest]' if own_diff else "keeps transcripts already"
-            lines.append(f"{_shown(keeping.path, machine)}: {state}")
+        lines += [f"{_shown(change.path, machine)}: {change.says}" for change in settings]
         write_result(for_terminal("\n".join(lines)))
     problems = [plan.problem for plan in plans if plan.problem]
     for problem in problems:

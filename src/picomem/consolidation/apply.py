@@ -30,6 +30,7 @@ from picomem.consolidation.undo_consolidation import CONSOLIDATED
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
+from picomem.memory.review_items import ReviewVerdict, settle_pair
 from picomem.memory.text_cleaning import Cleaner
 from picomem.memory.vectors import Prepared, Vectors
 from picomem.policy.requests import find_requests
@@ -166,8 +167,7 @@ class ConsolidationRun:
     def _call_off(self) -> list[str]:
         called_off = []
         for memory in self.checked.invalidate:
-            now = memories.by_key(self.tx, memory.scope, memory.key)
-            if now is not None and now.id == memory.id and now.version == memory.version:
+            if self._unchanged(memory) is not None:
                 reason = f"it holds no longer, says session {self.part.session.id}"
                 change = self.writer.forget(self.tx, memory.scope, memory.id, reason)
                 parents = self._parents(message.seq for message in self.part.fresh)
@@ -191,10 +191,30 @@ class ConsolidationRun:
         times = {message.seq: message.created_at for message in self.part.messages}
         offered = []
         for fact in self.checked.facts:
-            said_at = max((times[number] for number in fact.sources), default=self.writer.now)
-            offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, fact.origin, said_at)
-            offered += self._offered(replace(offer, kind_given=fact.kind_given), fact.sources, forgotten)
+            said_at = times[fact.source]
+            offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, Origin.AGENT, said_at)
+            if fact.is_personal:
+                offer = replace(offer, scope=replace(self.owner, project=""))
+            offer = replace(offer, kind_given=fact.kind_given, context=f"“{fact.quote}”")
+            done = self._offered(offer, (fact.source,), forgotten)
+            for _, _, remembered in done:
+                if remembered.memory is not None and fact.replaces is not None:
+                    self._replace(remembered.memory, fact.replaces)
+            offered += done
         return offered
+
+    def _replace(self, newer: Memory, older: Memory) -> None:
+        """Let a memory end where the one that replaces it begins, if it is as the generator was shown it. A decision in
+        a project does not end what holds everywhere."""
+        now = self._unchanged(older)
+        if now is not None and newer.id != now.id and newer.scope.project in ("", now.scope.project):
+            settle_pair(
+                self.tx, self.writer, newer, now, ReviewVerdict.SUPERSEDE, said=f"reconciled, says {self.generator};"
+            )
+
+    def _unchanged(self, memory: Memory) -> Memory | None:
+        now = memories.by_key(self.tx, memory.scope, memory.key)
+        return now if now is not None and (now.id, now.version) == (memory.id, memory.version) else None
 
     def _offer(self, kind: Kind, content: str, key: str, importance: float, origin: Origin, said_at: Micros) -> Offer:
         """A preference is a person's, wherever it was said; the rest belongs to the project of the session. The key is

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
-from picomem.clock import Clock, to_datetime
+from picomem.clock import Clock, Micros, to_datetime
 from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal, persons_in
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
 from picomem.consolidation.timeline_entries import entry
 from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
@@ -136,7 +136,7 @@ class Consolidator:
     def _material(self, part: Part, known: Sequence[Memory], window: int) -> Material:
         return Material(
             lines=part.lines,
-            known=tuple(KnownMemory(memory.key, memory.content) for memory in known),
+            known=tuple(KnownMemory(memory.key, memory.content, self._day(memory.valid_from)) for memory in known),
             summary=self._cleaner.shown_text(part.summary.text) if part.summary and part.covers else "",
             summary_origin=part.summary.origin if part.summary else Origin.AGENT,
             summarise_to=part.covers,
@@ -205,7 +205,6 @@ class Consolidator:
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
         writer = self._writer(f"consolidation:{generator}")
         writer.recalled = (*writer.recalled, *_recalled(ready.part.messages))
-        writer.persons = persons_in(ready.part)
         if dry_run:
             writer.store_vector = None
         try:
@@ -235,6 +234,9 @@ class Consolidator:
         if session_rows.summary(tx, self._scope, part.session.id) != part.summary:
             return False
         return session_rows.marks(tx, self._scope, part.session.id, part.messages[0].seq - 1, part.last) == ready.marks
+
+    def _day(self, at: Micros) -> str:
+        return f"{to_datetime(at, self._zone):%Y-%m-%d}"
 
     def _stamp(self, part: Part) -> str:
         return f"{to_datetime(part.fresh[-1].created_at, self._zone):%Y-%m-%d %H:%M}"

@@ -1,82 +1,92 @@
-"""Decides whether a model invented a statement, because nothing that it was shown says anything like it. Pure.
+"""Checks the quotes with which a model backs what it proposes. Pure.
 
-A model that is asked for facts invents some: it repeats an example of its task, states what is usual, or gets a number
-wrong. It may rephrase, so this only counts words: two in five must occur in the conversation. If only one of statement
-and conversation is Chinese, words cannot be compared, but names, identifiers and numbers can: the statement needs one
-of the conversation's, and must not have any other. Without one, nothing confirms the statement, so it is rejected even
-if it is true. A number that nobody said is invented, except small numbers, which people spell out, and those of dates
-and times, which are computed ("next Tuesday").
+A model names a message and copies the words of it that say so. That these words stand there is a fact, in any language,
+so it decides: the user or the agent said them, and words that the user pasted are others'. How the model words its
+statement is free, within bounds that need no language either: it shares a word with the message, or with the one before
+it, which it may answer; and it has no number that nobody said, except small ones, which people spell out, and dates,
+which are computed ("next Tuesday"). Where the model was shown text of others too, it may have been talked into
+something. Then a statement with any further word could be theirs, so the quote itself is kept in its place, and a
+question is no quote.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-from picomem.light_dataclass import dataclass
+from picomem.models.generator import PromptLine
+from picomem.policy.pasted_text import own_words, pasted_words
 from picomem.policy.user_statements import content_words
+from picomem.records.session import Role
+from picomem.text.likeness import holds_words
 from picomem.text.terms import terms
 
-_SAID = 0.4  # of a statement's words, that it was shown
-_SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three
-_CJK = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-# A name or an identifier: a Latin word beside Chinese, Japanese or Korean; among other Latin words one with a capital
-# that begins no sentence, or with a digit, a dot or an underscore within.
-_NAME = (
-    r"(?<![A-Za-z0-9_.])(?:(?<=[\u3040-\uffef])\s?[A-Za-z][\w.-]*[A-Za-z0-9]|"
-    r"[A-Za-z][\w.-]*(?=\s?[\u3040-\uffef])|(?<=[a-z0-9,;:()\"'] )[A-Z][\w.-]*\w|"
-    r"[A-Za-z]+[0-9_.-]+\w*[A-Za-z0-9_]|\w+[A-Z]\w*)"
-)
 _SPELT_OUT = 12  # numbers up to it
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_WHEN = (
-    rf"(?i)\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}:\d\d\b|\b(?:19|20)\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)\b"
-    rf"|\b\d{{1,2}}\s+{_MONTH}|{_MONTH}\s+\d{{1,2}}\b|\b\d{{1,2}}\s?[ap]m\b|\d+\s*[年月日号點点时]"
-)
+_DATE = r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}:\d\d\b"
+_QUESTION = r"[^.!?\n。！？]*[?？]"
+_LEFT_OUT = r"\s*\[?(?:…|\.\.\.)\]?\s*"  # within a quote
+_LEAST_WORDS = 3  # with a meaning, of a quote that stands alone
+_SPOKEN_OF = 3  # one in so many words of a memory that is over
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The words and the numbers that a model was shown, and whether it was mostly Chinese, Japanese or Korean."""
+class Testimony:
+    """What the user and the agent said in a part of a conversation. `has_others` says that others did as well."""
 
-    words: frozenset[str]
-    numbers: frozenset[str]
-    cjk: bool
+    def __init__(self, lines: Sequence[PromptLine], known: Iterable[str], *, has_others: bool) -> None:
+        self.has_others = has_others or any(not line.origin.trusted or pasted_in(line) for line in lines)
+        own = [(line, own_text(line)) for line in lines if line.origin.trusted]
+        self._fresh = [(line, self._quotable(text)) for line, text in own if line.fresh]
+        self._before = {line.number: text for (_, text), (line, _) in pairwise(own)}
+        self._shown = [text for _, text in own] + list(known)
+        self._words = frozenset(term for text in self._shown for term in terms(text))
+        self._numbers = frozenset(_numbers("\n".join(self._shown)))
 
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> Shown:
-        """Collect the words and numbers of these texts."""
-        told = list(texts)
-        words = frozenset(term for text in told for term in terms(text))
-        return cls(words, frozenset(_numbers("\n".join(told))), _is_cjk("\n".join(told)))
+    def _quotable(self, text: str) -> str:
+        return re.sub(_QUESTION, "\n", text) if self.has_others else text
 
-    def reason_against(self, statement: str) -> str:
-        """Explain why a statement counts as invented; empty if it may have been said."""
-        statement = re.sub(_WHEN, " ", statement)
-        words = content_words(statement)
-        if _is_cjk(statement) is not self.cjk:
-            if reason := self._unconfirmed(statement):
-                return reason
-        elif len(words & self.words) < (_SAID_CJK if self.cjk else _SAID) * len(words):
+    def find(self, message: int, quote: str) -> PromptLine | None:
+        """The new message that holds the words of a quote, the one of that number first; None where none does."""
+        pieces = [piece for piece in re.split(_LEFT_OUT, quote) if any(char.isalnum() for char in piece)]
+        nearest = sorted(self._fresh, key=lambda said: said[0].number != message)
+        return next((line for line, text in nearest if pieces and _holds(text, pieces)), None)
+
+    def reason_against(self, statement: str, line: PromptLine) -> str:
+        """Explain why a statement does not follow from the message that is quoted for it; empty if it may."""
+        context = f"{own_text(line)}\n{self._before.get(line.number, '')}"
+        if not content_words(statement).intersection(terms(context)):
             return "nobody said anything like it"
-        unsaid = [number for number in _numbers(statement) if number not in self.numbers]
+        unsaid = [number for number in _numbers(re.sub(_DATE, " ", statement)) if number not in self._numbers]
         made_up = next((number for number in unsaid if len(number) > 4 or int(number) > _SPELT_OUT), "")
         return f"nobody said the number {made_up[:20]}" if made_up else ""
 
-    def _unconfirmed(self, statement: str) -> str:
-        """Explain why nothing in the conversation confirms a statement in another script; empty if something does."""
-        names = [name for name in re.findall(_NAME, statement) if content_words(name)]
-        strange = next((name for name in names if not content_words(name) <= self.words), "")
-        if strange:
-            return f"nobody said “{strange.strip()[:40]}”"
-        if names or any(len(number) > 1 and number in self.numbers for number in _numbers(statement)):
-            return ""
-        return "nobody said a name or a number of it, and its words are in another script than the talk's"
+    def worded(self, statement: str, quote: str) -> str:
+        """The words in which a statement may be kept; empty where there are none."""
+        if not self.has_others or content_words(statement) <= self._words:
+            return statement
+        return quote if len(content_words(quote)) >= _LEAST_WORDS else ""
+
+    def speaks_of(self, text: str, line: PromptLine, memory: str) -> bool:
+        """Return whether a text, with the message that is quoted for it, speaks of a memory. A change of mind is told
+        in other words, so one word in common will do; where there is no text, the message alone must name the memory.
+        """
+        words = content_words(memory)
+        shared = words.intersection(terms(f"{text}\n{own_text(line)}"))
+        return bool(shared) if text else len(shared) * _SPOKEN_OF >= max(len(words), 1)
 
 
-def _is_cjk(text: str) -> bool:
-    """Return whether a text is Chinese, Japanese or Korean with, perhaps, names in it."""
-    return len(re.findall(_CJK, text)) > len(re.findall(r"[A-Za-z][\w.-]*", text))
+def pasted_in(line: PromptLine) -> str:
+    """Other people's words in a line of the person."""
+    return pasted_words(line.text) if line.role is Role.USER and line.origin.trusted else ""
+
+
+def own_text(line: PromptLine) -> str:
+    """The words of whoever says a line."""
+    return own_words(line.text) if line.role is Role.USER else line.text
+
+
+def _holds(text: str, pieces: Iterable[str]) -> bool:
+    return all(holds_words(text, piece) for piece in pieces)
 
 
 def _numbers(text: str) -> list[str]:

@@ -3,15 +3,13 @@
 A model may be wrong, cut off, or manipulated by a text that it read. So these rules apply to any answer:
 
 - Facts are few and short, one statement each, under a valid key. A statement about the conversation ("the user asked
-  about…"), a repetition of the summary, and a statement that nobody made (`grounding.py`) are not facts.
-- The words decide the origin, not the model's claim. If text of others was read (a page, another person, a mail that
-  the user pasted, or what the agent said after reading such text), a fact is the agent's only if the user or the agent
-  stated it (`user_statements.py`) and every word of it occurs outside the text of others. Otherwise it has the origin
-  of that text, with the usual effect: no instruction, not in the index page, fenced.
+  about…") and a repetition of the summary are not facts.
+- A fact, and the end of a memory, is backed by a quote of a message of the user or the agent (`grounding.py`). A
+  preference and an instruction are the user's alone.
 - The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
-- A memory can be invalidated only if it was shown to the model and the user or the agent spoke of it. What a person
-  stated or pinned needs that person's own word: they ask to forget it, or say that it holds no longer. So does any
-  trusted memory if text of others was read. A fact of the same answer that confirms it prevents this.
+- A memory ends, or is replaced, only if it was shown to the model, and the message speaks of it and is no older than
+  it. What a person stated ends only by their own message, and what is pinned by none. Where text of others was read,
+  nothing ends that the user or the agent said. A fact of the same answer that confirms a memory prevents its end.
 - A text without a statement (a refusal, or nothing) is not a proposal: GeneratorFailed.
 
 Rejected parts are reported and recorded with the reason.
@@ -23,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from picomem.consolidation.grounding import Shown
+from picomem.consolidation.grounding import Testimony, pasted_in
 from picomem.consolidation.material import Part, Safe
 from picomem.errors import GeneratorFailed, InvalidKey
 from picomem.light_dataclass import dataclass, field
@@ -32,13 +30,12 @@ from picomem.models.generator import (
     LONGEST_TIMELINE,
     MOST_FACTS,
     MOST_INVALIDATED,
+    Ending,
     Fact,
     PromptLine,
     Proposal,
 )
-from picomem.policy.pasted_text import pasted_words
 from picomem.policy.requests import kind_of
-from picomem.policy.user_statements import Grounds, content_words
 from picomem.records.kinds import MOST_BELOW_CRITICAL, Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
@@ -50,7 +47,7 @@ from picomem.text.terms import terms
 
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
-_MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
+_PERSONS = frozenset((Kind.PREFERENCE, Kind.INSTRUCTION))  # what only the user can state
 # Words that name no subject. Small models call a fact of every session `user_request` or `user_goal`; under one key
 # each would take the place of the one before.
 _NAMES_NOTHING = frozenset(
@@ -76,20 +73,23 @@ _STAMP = r"\A\s*\[\d{4}-\d\d-\d\d[^\]]{0,12}\]\s*"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A fact that may be offered to memory, with the ids of the messages behind it."""
+    """A fact that may be offered to memory, with the words that say so, the number of their message, and the memory
+    that it replaces."""
 
     key: str
     content: str
+    quote: str
+    source: int
     importance: float
     kind: Kind
     kind_given: bool
-    origin: Origin
-    sources: tuple[int, ...]
+    is_personal: bool
+    replaces: Memory | None
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedPart:
-    """A rejected part of a proposal: its text (the key of an invalidation) and the reason."""
+    """A rejected part of a proposal: its text (the key of a memory that was to end) and the reason."""
 
     text: str
     reason: str
@@ -118,17 +118,16 @@ def check_proposal(proposal: Proposal, part: Part, known: Sequence[Memory], safe
         raise GeneratorFailed(f"The model refused: {timeline[:120]}")
     if part.covers and not summary:
         raise GeneratorFailed("The answer has no summary.")
-    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
-    facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
-    told = [fact.content for fact in facts]
-    invalidate, refused = _invalidated(proposal.invalidate, known, said, persons_in(part), told)
+    checks = _Checks(part, known, safe)
+    facts = checks.facts(proposal.facts, (timeline, summary))
+    invalidate = checks.endings(proposal.invalidate, [fact.content for fact in facts])
     return CheckedProposal(
         facts=tuple(facts),
         invalidate=tuple(invalidate),
         timeline=timeline,
         summary=summary,
         origin=worst(_origins(part, proposal.made_of, f"{timeline} {summary}")),
-        turned_down=(*down, *refused),
+        turned_down=tuple(checks.turned_down),
     )
 
 
@@ -138,83 +137,117 @@ def worst(origins: Iterable[Origin]) -> Origin:
     return least_trusted((Origin.AGENT, *origins))
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenTexts:
-    """The texts of a part by speaker: the user, the agent, and each other origin."""
+class _Checks:
+    """The checks of one proposal."""
 
-    own: tuple[Grounds, ...]
-    others: tuple[tuple[Origin, frozenset[str]], ...]
+    def __init__(self, part: Part, known: Sequence[Memory], safe: Safe) -> None:
+        told = [f"{memory.key} {memory.content}" for memory in known]
+        summary = [part.summary.text] if part.summary and part.covers and not _tainted(part) else []
+        self._said = Testimony(part.lines, [*told, *summary], has_others=_tainted(part) is not None)
+        self._known = {memory.key: memory for memory in known}
+        self._times = {message.seq: message.created_at for message in part.messages}
+        self._safe = safe
+        self.turned_down: list[RejectedPart] = []
 
-    @classmethod
-    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> SpokenTexts:
-        """The words of these lines. `tainted` is the origin of an earlier summary that nobody trusted wrote: its words
-        are not told apart, so they are anybody's."""
-        others = [(line.origin, frozenset(terms(line.text))) for line in lines if not line.origin.trusted]
-        others += [(Origin.OTHER, frozenset(terms(text))) for line in lines if (text := pasted_in(line))]
-        if tainted is not None:
-            others.append((tainted, frozenset()))
-        return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
-
-    def origin_of(self, text: str, known: str = "") -> Origin:
-        """Return the origin of a statement. Words of the trusted memory that it revises (`known`) need no speaker."""
-        origin = self.origin_of_words(text, known)
-        if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
-            return origin
-        return worst(origin for origin, _ in self.others)
-
-    def origin_of_words(self, text: str, known: str = "") -> Origin:
-        """The least trusted of those who said a word of it that neither the user nor the agent did."""
-        own = frozenset(term for grounds in self.own for term in grounds.terms)
-        news = content_words(text) - own - frozenset(terms(known))
-        return worst(origin for origin, said in self.others if news & said)
-
-
-def persons_in(part: Part) -> Grounds:
-    """The person's own statements in a part. What an agent says to them is no statement of theirs."""
-    return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
-
-
-def pasted_in(line: PromptLine) -> str:
-    """Other people's words in a line of the person."""
-    return pasted_words(line.text) if line.role is Role.USER and line.origin.trusted else ""
-
-
-def _facts(
-    facts: Sequence[Fact], part: Part, said: SpokenTexts, told: tuple[str, str], shown: Shown, safe: Safe
-) -> tuple[list[Checked], list[RejectedPart]]:
-    kept: list[Checked] = []
-    down: list[RejectedPart] = []
-    keys = Counter(fact.key.strip() for fact in facts)
-    for fact in facts:
-        content = " ".join(safe(plain(fact.content)).split())
-        reason = _no_fact(content, told) or shown.reason_against(content)
-        if not reason and any(checked.content.casefold() == content.casefold() for checked in kept):
-            continue
-        if not reason and len(kept) == MOST_FACTS:
-            reason = f"a consolidation stores {MOST_FACTS} facts at most"
-        if reason:
-            down.append(RejectedPart(content, reason))
-            continue
-        kind = fact.kind or kind_of(content)
-        kept.append(
-            Checked(
-                # Small models call everything “user”: under one key each would take the place of the one before.
-                key=_key(fact.key if keys[fact.key.strip()] == 1 else "", content, kind),
-                content=content,
-                importance=_importance(fact.importance),
-                kind=kind,
-                kind_given=fact.kind is not None,
-                origin=said.origin_of(content),
-                sources=_sources(fact, content, part),
+    def facts(self, facts: Sequence[Fact], told: tuple[str, str]) -> list[Checked]:
+        """The facts that may be offered to memory."""
+        kept: list[Checked] = []
+        keys = Counter(fact.key.strip() for fact in facts)
+        for fact in facts:
+            content, quote = self._line(fact.content), self._line(fact.quote)
+            line = self._said.find(fact.message, quote)
+            kind = fact.kind or kind_of(content)
+            reason = _no_fact(content, told) or self._ungrounded(content, quote, kind, line)
+            if line is not None and not reason:
+                content = self._said.worded(content, quote)
+                reason = "" if content else "it may be in the words of others"
+            if not reason and any(checked.content.casefold() == content.casefold() for checked in kept):
+                continue
+            if not reason and len(kept) == MOST_FACTS:
+                reason = f"a consolidation stores {MOST_FACTS} facts at most"
+            if reason or line is None:
+                self.turned_down.append(RejectedPart(content or quote, reason))
+                continue
+            kept.append(
+                Checked(
+                    # Small models call everything “user”: under one key each would take the place of the one before.
+                    key=_key(fact.key if keys[fact.key.strip()] == 1 else "", content, kind),
+                    content=content,
+                    quote=quote,
+                    source=line.number,
+                    importance=_importance(fact.importance),
+                    kind=kind,
+                    kind_given=fact.kind is not None,
+                    is_personal=fact.is_personal,
+                    replaces=self._replaced(fact.replaces, content, line),
+                )
             )
-        )
-    return kept, down
+        return kept
 
+    def endings(self, endings: Sequence[Ending], facts: Sequence[str]) -> list[Memory]:
+        """The memories that are over."""
+        kept: dict[str, Memory] = {}
+        for ending in endings:
+            key = plain(ending.key).strip()
+            memory = self._known.get(key)
+            line = self._said.find(ending.message, self._line(ending.quote))
+            if key in kept:
+                continue
+            if len(kept) == MOST_INVALIDATED:
+                reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
+            elif memory is not None and any(
+                holds_words(fact, memory.content) or holds_words(memory.content, fact) for fact in facts
+            ):
+                reason = "a fact of the same answer says that it holds"
+            else:
+                reason = self._reason_to_keep(memory, "", line)
+            if memory is not None and not reason:
+                kept[key] = memory
+            else:
+                self._keep(f"invalidate {key[:80]}", reason, memory)
+        return list(kept.values())
 
-def _shown(part: Part, known: Sequence[Memory]) -> Shown:
-    """Return everything that the generator was shown: messages, memories and the earlier summary."""
-    texts = [line.text for line in part.lines] + [f"{memory.key} {memory.content}" for memory in known]
-    return Shown.of([*texts, part.summary.text] if part.summary else texts)
+    def _line(self, text: str) -> str:
+        return _one_line(self._safe(plain(text)))
+
+    def _ungrounded(self, content: str, quote: str, kind: Kind, line: PromptLine | None) -> str:
+        """Explain why a quote does not show that a fact was said; empty if it does."""
+        if line is None or len(quote) > LONGEST_FACT:
+            return "no message says what is quoted for it"
+        if quote.endswith(("?", "？")):
+            return "a question is quoted for it, which states nothing"
+        if kind in _PERSONS and line.role is not Role.USER:
+            return "only the user states what they prefer or want"
+        return self._said.reason_against(content, line)
+
+    def _replaced(self, key: str, content: str, line: PromptLine) -> Memory | None:
+        key = plain(key).strip()
+        memory = self._known.get(key)
+        if not key or (memory is not None and holds_words(content, memory.content)):
+            return None
+        if not (reason := self._reason_to_keep(memory, content, line)):
+            return memory
+        self._keep(f"replace {key[:80]}", reason, memory)
+        return None
+
+    def _reason_to_keep(self, memory: Memory | None, text: str, line: PromptLine | None) -> str:
+        """Explain why a memory stays as it is; empty if the message ends it, or the text that follows from it."""
+        if memory is None:
+            return "there is no such memory among those that the model was shown"
+        if line is None:
+            return "no message says what is quoted for it"
+        if memory.pinned:
+            return "the user pinned it"
+        if self._said.has_others and memory.origin.trusted:
+            return "text of others was read, and it cannot call off what the user or the agent said"
+        if memory.is_a_persons and line.role is not Role.USER:
+            return "only the user's own words call it off"
+        if self._times[line.number] < memory.valid_from:
+            return "it is newer than what was said"
+        return "" if self._said.speaks_of(text, line, f"{memory.key} {memory.content}") else "nothing was said about it"
+
+    def _keep(self, text: str, reason: str, memory: Memory | None) -> None:
+        self.turned_down.append(RejectedPart(text, reason, memory.id if memory else ""))
 
 
 def _no_fact(content: str, told: tuple[str, str]) -> str:
@@ -231,48 +264,6 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
     if sentences > 1 and any(holds_words(content, text) for text in told):
         return "it is the summary again"
     return ""
-
-
-def _invalidated(
-    keys: Sequence[str], known: Sequence[Memory], said: SpokenTexts, persons: Grounds, facts: Sequence[str]
-) -> tuple[list[Memory], list[RejectedPart]]:
-    by_key = {memory.key: memory for memory in known}
-    kept: list[Memory] = []
-    down: list[RejectedPart] = []
-    for key in dict.fromkeys(plain(key).strip() for key in keys):
-        memory = by_key.get(key)
-        if memory is None:
-            reason = "there is no such memory among those that the model was shown"
-        elif len(kept) == MOST_INVALIDATED:
-            reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
-        elif memory.is_a_persons and not persons.ask_to_forget(memory.key, memory.content):
-            reason = "the user stated or pinned it, and no message of theirs names it and plainly calls it off"
-        elif said.others and memory.origin.trusted and not persons.ask_to_forget(memory.key, memory.content):
-            reason = "text of others was read, and it cannot call off what the user or the agent said"
-        elif not any(grounds.speak_of(memory.key, memory.content) for grounds in said.own):
-            reason = "nothing was said about it"
-        elif any(holds_words(fact, memory.content) or holds_words(memory.content, fact) for fact in facts):
-            reason = "a fact of the same answer says that it holds"
-        else:
-            kept.append(memory)
-            continue
-        down.append(RejectedPart(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
-    return kept, down
-
-
-def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
-    """The messages that a fact came from: those that share most of its words, and those that the model names and that
-    share any. (A small model names all messages, and more.) Where no message shares a word, those that the model
-    names; where it names none either, all: a purge of any of them must find the fact."""
-    words = content_words(content)
-    lines = [line for line in part.lines if line.fresh]
-    shared = {line.number: len(words & frozenset(terms(line.text))) for line in lines}
-    named = {number for number in fact.sources if number in shared}
-    most = max(shared.values(), default=0)
-    if most:
-        near = [number for number, count in shared.items() if count and count * 2 >= most]
-        named = {number for number in named if shared[number]} | {*near[-_MOST_SOURCES:]}
-    return tuple(sorted(named)) or tuple(line.number for line in lines)
 
 
 def _key(given: str, content: str, kind: Kind) -> str:
@@ -316,7 +307,7 @@ def _tainted(part: Part) -> Origin | None:
 def _origins(part: Part, made_of: frozenset[int] | None, told: str) -> list[Origin]:
     lines = [line for line in part.lines if made_of is None or line.number in made_of]
     origins = [line.origin for line in lines]
-    own = Grounds(line.text for line in lines).terms
+    own = frozenset(term for line in lines if not pasted_in(line) for term in terms(line.text))
     theirs = frozenset(term for line in lines for term in terms(pasted_in(line))) - own
     origins += [Origin.OTHER] if theirs & frozenset(terms(told)) else []
     tainted = _tainted(part)

@@ -1,9 +1,10 @@
 """Converts the episodes of a transcript to messages for a generator. Pure.
 
-A transcript is long, and most of it is the agent's text. So each episode is cut, because a person's words say most. Of
-a turn in many parts (a paste), only the first and the last part are shown. If the host has summarised the session, its
-last summary replaces the agent's text before it, which costs less. The person's text is always shown, because facts
-come from it. Abandoned branches are left out.
+A transcript is long, and most of it is the agent's text, while a person's words say most. So a person's turns are shown
+whole, except for the middle of one that is so long that it was pasted. Of what an agent says between two turns of the
+person only the last episode is shown, cut, because it says what came of the work. If the host has summarised the
+session, its last summary replaces the agent's text before it. Abandoned branches are left out. No episode holds the
+results of tools.
 
 A named speaker in a log is a person, but not the user, so that text has the origin of other people.
 """
@@ -11,15 +12,18 @@ A named speaker in a log is a person, but not the user, so that text has the ori
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from picomem.light_dataclass import dataclass
-from picomem.records.episode import HOST_SUMMARY, Episode, Transcript
+from picomem.models.generator import Hint, PromptLine
+from picomem.records.episode import HOST_SUMMARY, SUGGESTED, Episode, Transcript, suggested_spans
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role
 from picomem.text.tokens import count_tokens, cut_to_tokens
 
-MOST_TOKENS = 400  # of an episode that is shown
+MOST_TOKENS = 1_000  # of an episode that is shown, and of a person's turn
 _OF_AN_AGENT = 150
+_MOST_PARTS = 4  # of a turn, that are shown from its beginning
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTANT, "summary": Role.ASSISTANT}
 
 
@@ -61,18 +65,46 @@ def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: Co
         and reached.is_fresh(episode, transcript.generation)
     ]
     last_summary = max((episode.first_turn for episode in fresh if episode.category == "timeline"), default=-1)
-    lasts = {episode.first_turn: episode.part for episode in fresh}
-    return [
-        episode
-        for episode in fresh
-        if (episode.first_turn >= last_summary or episode.role == "user")
-        and (episode.category == "timeline" or episode.part in (0, lasts[episode.first_turn]))
-    ]
+    ends = {episode.first_turn: episode.part for episode in fresh}
+    answers = _answers(fresh)
+
+    def is_shown(episode: Episode) -> bool:
+        if episode.role == "user":
+            return episode.part < _MOST_PARTS or episode.part == ends[episode.first_turn]
+        if episode.first_turn < last_summary or (_is_an_agents(episode) and episode.first_turn not in answers):
+            return False
+        return episode.category == "timeline" or episode.part in (0, ends[episode.first_turn])
+
+    return [episode for episode in fresh if is_shown(episode)]
+
+
+def _answers(episodes: Sequence[Episode]) -> frozenset[int]:
+    """The turns of the agent behind which somebody else speaks, or nobody."""
+    is_agents = {episode.first_turn: _is_an_agents(episode) for episode in episodes}
+    turns = sorted(is_agents)
+    followed = {turn for turn, after in pairwise(turns) if is_agents[after]}
+    return frozenset(turn for turn in turns if is_agents[turn] and turn not in followed)
+
+
+def _is_an_agents(episode: Episode) -> bool:
+    return _ROLES.get(episode.role) is Role.ASSISTANT and episode.category == "transcript"
 
 
 def messages_of(transcript: Transcript, shown: Sequence[Episode]) -> list[Message]:
     """Episodes as messages, numbered from 1."""
     return [_message(transcript, episode, number) for number, episode in enumerate(shown, 1)]
+
+
+def hints_of(shown: Sequence[Episode], lines: Sequence[PromptLine]) -> tuple[Hint, ...]:
+    """The sentences of the person among these episodes that look worth remembering (memory/suggestions.py)."""
+    numbers = {line.number for line in lines}
+    return tuple(
+        Hint(number, episode.preview[span.start : span.end])
+        for number, episode in enumerate(shown, 1)
+        if number in numbers
+        for span in suggested_spans(episode.suggested)
+        if span.estimate >= SUGGESTED
+    )
 
 
 def turns_before(shown: Sequence[Episode], number: int, turns: int) -> int:

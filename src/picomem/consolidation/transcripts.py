@@ -15,13 +15,15 @@ from collections.abc import Iterable, Sequence
 from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
-from picomem.consolidation.material import part_of
+from picomem.consolidation.grounding import own_text
+from picomem.consolidation.material import Part, part_of
 from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.transcript_material import (
     MOST_TOKENS,
     ConsolidatedUpTo,
     TranscriptPlace,
     fresh_episodes,
+    hints_of,
     messages_of,
     turns_before,
 )
@@ -109,7 +111,7 @@ class TranscriptConsolidator(Consolidator):
             session = self._session_of(tx, transcript)
             messages = messages_of(transcript, shown)
             everything = Due(Trigger.ASKED, 1, len(messages), 0)
-            part = part_of(session, messages, everything, None, window // 2, self._cleaner.shown_text)
+            part = _of_own_words(part_of(session, messages, everything, None, window // 2, self._cleaner.shown_text))
             known = self._known(tx, part, window // 10)
         place = TranscriptPlace(
             transcript=transcript,
@@ -118,7 +120,8 @@ class TranscriptConsolidator(Consolidator):
             first_turn=shown[part.first - 1].first_turn + 1,
             last_turn=turns_before(shown, part.last, transcript.turns),
         )
-        material = self._material(part, known, window)
+        hints = [replace(hint, text=self._cleaner.shown_text(hint.text)) for hint in hints_of(shown, part.lines)]
+        material = replace(self._material(part, known, window), hints=tuple(hints))
         # What is shown next is numbered from 1 again, so a run has no number at which to end.
         return PreparedPart(part=part, due_to=transcript.turns, known=known, material=material, place=place)
 
@@ -163,6 +166,13 @@ class TranscriptConsolidator(Consolidator):
         )
         run.place = _place_of(ready)
         return run
+
+
+def _of_own_words(part: Part) -> Part:
+    """The part as a generator is shown it: what others wrote is left out, if the user or the agent says anything. So
+    nothing that a page says can become a memory, and the summary of a session in which one was read is trusted."""
+    own = [replace(line, text=own_text(line).strip()) for line in part.lines if line.origin.trusted]
+    return replace(part, lines=tuple(line for line in own if line.text) or part.lines)
 
 
 def _place_of(ready: PreparedPart) -> TranscriptPlace:

@@ -125,10 +125,11 @@ def _passed_over(report: Report) -> str:
 
 
 def _asked_for(report: Report, engine: Engine) -> str:
-    decided = engine.status().decisions
+    status = engine.status()
+    decided = status.decisions
     parts = {"add": "new", "merge": "known", "supersede": "replaces an older one", "refuse": "refused"}
     told = ", ".join(f"{decided[name]} {words}" for name, words in parts.items() if decided.get(name))
-    return f"{report.requests} requests to remember ({told}), {report.suggestions} suggestions"
+    return f"{report.requests} requests to remember ({told}), {status.suggestions} suggestions"
 
 
 def _show_index(page: _Page, engine: Engine) -> None:

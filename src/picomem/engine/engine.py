@@ -437,16 +437,19 @@ class Engine:
         expires: Micros | str | None = None,
         since: Micros | str | None = None,
         origin: Origin | str | None = None,
+        replaces: str = "",
         scope: Scope | None = None,
     ) -> Remembered:
         """Store something: through redaction, the gate and the match with what is known.
 
         `origin` is the user's by default, or the agent's where one acts (see `acting_as`). A pin is a person's: of an
-        agent the memory is stored without it. Raises InvalidInput or InvalidKey for a bad argument, and Refused, with
-        the gate's reason, when it is not kept; the refusal is on record
-        (`data["change_id"]`).
+        agent the memory is stored without it. `replaces` names a memory that is no longer true because of this one: it
+        ends where this one begins. Raises NotFound for a memory that there is not, InvalidInput or InvalidKey for
+        another bad argument, and Refused, with the reason, when the text is not kept, or may not replace that memory;
+        the refusal is on record (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
+        from picomem.memory.review_items import replace_memory
         from picomem.text.memory_keys import check_key, suggest_key
 
         what = chosen(Kind, kind or Kind.FACT, "kind")
@@ -473,7 +476,8 @@ class Engine:
             valid_from=self._context.time(since),
         )
         with self._context.connector.write(self.scope) as tx:
-            result = self._context.writer("remember", origin=source).remember(tx, offer)
+            writer = self._context.writer("remember", origin=source)
+            result = writer.remember(tx, offer) if not replaces else replace_memory(tx, writer, offer, replaces)
         self._context.settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
@@ -555,20 +559,21 @@ class Engine:
 
     @needs(WRITE)
     def undo(self, name: str = "", *, reason: str = "") -> list[Undone]:
-        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py. Without a
-        name take back the last run that is in force and is no undo, and no work of picomem's own.
+        """Take back a change, all changes of a run, or all that a model made of a session of another program, by its id
+        or the beginning of one; see history/undo.py. Without a name take back the last run of the caller's own that is
+        in force and is no undo.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
         cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
         `acting_as`).
         """
-        from picomem.history.undo import last_run, undo
+        from picomem.history.undo import last_run, undo_named
 
         with self._context.connector.write(self.scope) as tx:
-            name = name or last_run(tx, self.scope)
+            name = name or last_run(tx, self.scope, self.caller.signature)
             said = self._context.cleaner().text(reason)
             writer, vectors = self._context.writer("undo"), self._context.vectors()
-            done = undo(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
+            done = undo_named(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
         if not done:
             raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
         self._context.settle()

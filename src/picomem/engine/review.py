@@ -54,6 +54,12 @@ def pending_decisions(
     return PendingDecisions(places, shown)
 
 
+def count_suggestions(engine: Engine) -> int:
+    """How many suggestions of the scope wait."""
+    with engine._context.connector.read() as tx:
+        return len(suggestions(tx, engine.scope))
+
+
 def waiting_suggestions(engine: Engine, project: str = "") -> list[Suggestion]:
     """The suggestions of the scope, or of one of its projects, the latest first."""
     clean = engine._context.cleaner()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from picomem.store.memories import ListedPage, ListQuery
     from picomem.text.temporal.event_times import EventTime
 
+_MOST_OLDER = 3  # statements that an answer names beside a new one
 _MOST_PROJECTS = 12  # that a warning names
 
 
@@ -122,6 +123,16 @@ def store_size(engine: Engine) -> int:
 def shown(engine: Engine, memory: Memory) -> Memory:
     """Return a memory redacted by the current rules, which may be newer than the stored text."""
     return engine._context.cleaner().shown(memory)
+
+
+def older_beside(engine: Engine, memory: Memory) -> list[Memory]:
+    """The latest of the older memories that a memory seems to put out of date, as they may be shown."""
+    context = engine._context
+    with context.connector.read() as tx:
+        linked = memories.believed(tx, engine.scope, context.clock(), set(memory.contradicts)).values()
+    older = [other for other in linked if other.valid_from <= memory.valid_from]
+    latest = sorted(older, key=lambda other: -other.valid_from)[:_MOST_OLDER]
+    return [context.cleaner().shown(other) for other in latest]
 
 
 def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int]:

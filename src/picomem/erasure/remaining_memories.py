@@ -102,7 +102,7 @@ class RemainingMemories:
                 stays.add(key)
                 continue
             suggested = suggest_key(versions[-1].content, versions[-1].kind.value)
-            new = memories.free_key(self.tx, versions[-1], versions[-1].scope, suggested)
+            new = memories.free_key(self.tx, versions[-1].scope, suggested, memory_id)
             for version in versions:
                 if version.key == key:
                     memories.rekey(self.tx, version, new)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 
-from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.engine.agent_support import keep_quotes, quotes_in_context, statements
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import vouched
+from picomem.operations.spoken_texts import SpokenTexts
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms

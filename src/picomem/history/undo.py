@@ -23,11 +23,13 @@ from picomem.memory.decide import not_undone
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
 from picomem.memory.version_history import IMPORTED, VersionHistory, statement_of, undone_by
+from picomem.records.ids import new_id
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit, consolidations, episodes, memories
 from picomem.store.connector import Transaction
+from picomem.store.session_names import Place, find_session
 
 _SHOWN = 5  # changes that a sentence names
 _AT_ONCE = 50  # changes that are read
@@ -49,6 +51,41 @@ class Undone:
     change: Change
     key: str
     memory: Memory | None
+
+
+def undo_named(
+    tx: Transaction,
+    writer: Writer,
+    scope: Scope,
+    name: str,
+    reason: str,
+    vectors: Vectors | None = None,
+    *,
+    by_agent: bool = False,
+) -> list[Undone]:
+    """Undo the change or the run of a name as `undo` does; or else all that a model made of the session of that name,
+    in a run for each of its runs. Raises what `undo` raises."""
+    try:
+        return undo(tx, writer, scope, name, reason, vectors, by_agent=by_agent)
+    except NotFound:
+        runs = _distillings(tx, scope, name)
+        if not runs:
+            raise
+    return [
+        step
+        for run in runs
+        for step in undo(tx, replace(writer, run=new_id()), scope, run, reason, vectors, by_agent=by_agent)
+    ]
+
+
+def _distillings(tx: Transaction, scope: Scope, session: str) -> list[str]:
+    """The runs that distilled a session of another program, the latest first, without those that were undone."""
+    name = find_session(tx, scope, session, Place.TRANSCRIPTS)
+    if not name:
+        return []
+    records = consolidations.of_transcript(tx, scope, episodes.longest_transcript(tx, scope, name))
+    made = [audit.change(tx, scope, record.change_id) for record in records]
+    return [change.run for change in made if change is not None and change.decision == CONSOLIDATED]
 
 
 def undo(
@@ -96,19 +133,24 @@ def undo(
     return done
 
 
-def last_run(tx: Transaction, scope: Scope) -> str:
-    """The latest run of which something can be undone, so that one undo after another goes further back: no undo, and
-    no upkeep, which nobody asked for. Raises NotFound where there is none."""
+def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
+    """The latest run of an actor's of which something can be undone, so that one undo after another goes further back:
+    no undo, and no upkeep, which nobody asked for. What an ingest, a hook, a job or an agent stored has other actors.
+    Raises NotFound where there is none."""
     undoes = audit.undoing(tx, scope)
     undone = undone_by(undoes)
     before = ""
     while page := audit.latest(tx, scope, _AT_ONCE, before, []):
         for change in page:
-            asked = change.verb not in _UPKEEP and change.id not in undoes and change.id not in undone
+            is_theirs = change.actor == actor and change.verb not in _UPKEEP
+            asked = is_theirs and change.id not in undoes and change.id not in undone
             if asked and (change.decision == CONSOLIDATED or not _reason_against(tx, scope, change, undoes)):
                 return change.run
         before = page[-1].id
-    raise NotFound("There is no change to undo; `picomem changes` lists what was decided.")
+    raise NotFound(
+        f"{actor} changed nothing that can be undone; `picomem changes` lists what was decided, and `picomem undo ID` "
+        "takes any of it back."
+    )
 
 
 def _undo(

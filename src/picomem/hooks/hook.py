@@ -2,7 +2,8 @@
 
     host → parent: reads the event, and asks a picomem process that runs anyway (hook_socket.py)
               └→ child, where there is none: asks memory, writes its answer into a pipe
-                    └→ then it reads the transcript on, or notes what it injected; nobody waits for that
+                    └→ then it reads the transcript on, or notes what it injected; nobody waits for that. At the end
+                       of a session, and before it is compacted, a model distils it, if the settings say so
 
 The parent waits 4 s at most when a session begins, and 2.5 s beside a prompt; then it passes the answer on or says {}.
 At other events the host gets {} at once. A hook must never harm its host. Whatever happens to the child (no store, a
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _WAIT_SECONDS = {"SessionStart": 4.0, "UserPromptSubmit": 2.5}
 _LONGEST_WAIT = 600.0  # seconds
 _FINISH_SECONDS = 600  # for what is done after the host was answered
+_DISTIL_SECONDS = 1_800  # more, for a model that is asked about each part of a long session
 _NOTHING = b"{}\n"
 _USAGE = "picomem-hook [--db PATH] [--user ID] [--wait SECONDS]"
 _OPTIONS = {"--db", "--user"}
@@ -223,6 +225,24 @@ def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
         engine.tidy(when_due=True)
         for problem in problems + (kept.problems if kept else []):
             note(problem)
+        if event.ends_work and engine.settings.memory.distils_unasked:
+            _distil(engine, event.session)
+
+
+def _distil(engine: Engine, session: str) -> None:
+    """Let a model distil the session that ended, or that the host shortens now. Raises PicomemError."""
+    import signal
+
+    import anyio
+
+    from picomem.consolidation_runner import distil_session
+    from picomem.engine.hook_log import note
+    from picomem.models.selection import generator_of
+
+    signal.alarm(_DISTIL_SECONDS)
+    done = anyio.run(distil_session, engine, generator_of(engine.settings), session)
+    if done is not None and done.state == "failed":
+        note(next(iter(done.warnings), "The model failed."))
 
 
 def _leave_host() -> None:

@@ -18,8 +18,8 @@ def context_of(engine: Engine, event: HookEvent) -> tuple[str, list[str]]:
     if not engine.scope.project:
         return "", []
     if event.action is Action.INDEX:
-        return index_of_project(engine), []
+        return index_of_project(engine, event.folder), []
     if event.action is not Action.RECALL or not engine.settings.hooks.token_budget:
         return "", []
-    chosen = injection(engine, AgentPrompt(event.prompt, event.session, event.transcript))
+    chosen = injection(engine, AgentPrompt(event.prompt, event.session, event.transcript, event.folder))
     return chosen.block, chosen.injected

@@ -5,6 +5,7 @@ A hook gets one JSON object on its standard input and answers with one. Both hos
     SessionStart      the index page goes into the context of a new session
     UserPromptSubmit  what recall is sure of goes beside the person's prompt
     PreCompact, PostCompact, Stop, SubagentStop, SessionEnd    the transcript is read on
+    PreCompact, SessionEnd    a model distils the session, with memory.consolidate_transcripts
 
 A resumed session still has in its context what it was given, so it gets nothing again. Events that are not listed here
 are answered with nothing.
@@ -23,6 +24,7 @@ from picomem.light_dataclass import dataclass
 
 _LONGEST_NAME = 256
 _READING = frozenset(("PreCompact", "PostCompact", "Stop", "SubagentStop", "SessionEnd"))
+_ENDING = frozenset(("PreCompact", "SessionEnd"))
 _BEGINNING = frozenset(("startup", "clear", "compact", ""))  # SessionStart's sources with an empty context
 _PERSONS = frozenset(("user", "sdk", ""))  # UserPromptSubmit's sources that are somebody's own words
 
@@ -55,6 +57,11 @@ class HookEvent:
         if self.name == "UserPromptSubmit":
             return Action.RECALL if self.source in _PERSONS and asks_memory(self.prompt) else Action.NOTHING
         return Action.READ if self.name in _READING and self.transcript else Action.NOTHING
+
+    @property
+    def ends_work(self) -> bool:
+        """Whether the session is over, or will soon have forgotten what was said."""
+        return self.name in _ENDING
 
     @property
     def gets_context(self) -> bool:

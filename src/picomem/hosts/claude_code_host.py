@@ -52,5 +52,9 @@ CLAUDE_CODE = Host(
         HookEntry("Stop", is_async=True),
         HookEntry("SessionEnd", is_async=True),
     ),
+    distilling=(
+        *("-p", "--model", "haiku", "--safe-mode", "--tools", "", "--no-session-persistence"),
+        *("--system-prompt", "You keep the memory of an assistant. Answer with one JSON object."),
+    ),
     remarks=_remarks,
 )

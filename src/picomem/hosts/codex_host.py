@@ -78,6 +78,10 @@ CODEX = Host(
         HookEntry("Stop"),
         HookEntry("SessionEnd", seconds=3),  # the most that Codex takes
     ),
+    distilling=(
+        *("exec", "--skip-git-repo-check", "--ephemeral", "--ignore-rules", "--sandbox", "read-only"),
+        *("--disable", "hooks", "--disable", "shell_tool", "-c", "model_reasoning_effort=low", "-"),
+    ),
     remarks=_remarks,
     untrusted=_untrusted,
 )

@@ -79,8 +79,8 @@ def put_table(text: str, path: Table, values: dict[str, Any]) -> str:
     return text
 
 
-def set_key(text: str, path: Table, key: str, value: str) -> str:
-    """The text with a key of a table set to a text. Raises InvalidInput where the table has no lines of its own."""
+def set_key(text: str, path: Table, key: str, value: str | int) -> str:
+    """The text with a key of a table set to a value. Raises InvalidInput where the table has no lines of its own."""
     table = table_at(parse_toml(text), path)
     try:
         return put_table(text, path, {**(table if isinstance(table, dict) else {}), key: value})

@@ -94,6 +94,8 @@ class Maker:
                 holder = next((piece for piece in made if said in piece.text), made[0])
                 batch.asked.append((holder.identity, candidate, turn))
             batch.said.append((turn, find_sentences(turn, requests), [piece.identity for piece in made]))
+        elif turn.answers:
+            batch.said.append((turn, [], [piece.identity for piece in made]))
         batch.pieces |= {piece.identity: piece for piece in made}
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
@@ -114,7 +116,7 @@ class Maker:
         return path if label == unicodedata.normalize("NFC", path) else label
 
     def suggest(self, batches: Sequence[Batch]) -> None:
-        """Mark in the pieces what the user said that lasts."""
+        """Mark in the pieces what the user said that lasts, and what answers the question of a form."""
         said = [(batch, *of_turn) for batch in batches for of_turn in batch.said]
         suggested = find_suggested([sentences for _, _, sentences, _ in said])
         for (batch, turn, _, names), spans in zip(said, suggested, strict=True):
@@ -142,10 +144,15 @@ class Maker:
 
 
 def _placed(suggested: Sequence[SuggestedSpan], turn: Turn, piece: str) -> str:
-    """The suggested stretches of a turn that stand whole in a piece of it, by their places there."""
+    """The suggested stretches of a turn and its answers to a form, by their places in a piece that holds them whole."""
     placed: list[SuggestedSpan] = []
     for start, end, estimate, question in suggested:
         at = piece.find(turn.text[start:end])
         if at >= 0:
             placed.append(SuggestedSpan(at, at + end - start, estimate, question))
+    known = {span.question for span in placed}
+    for question, answer in turn.answers:
+        at = piece.find(answer) if question not in known else -1
+        if at >= 0:
+            placed.append(SuggestedSpan(at, at + len(answer), 0.0, question))
     return packed_spans(placed)

@@ -105,7 +105,8 @@ class State:
 
     `turns` counts the turns given so far, `outside` is the least trusted origin of all that was read, `branches` is the
     tree that they make in a host that writes one, `marks` are the format's own few notes. `path` is where the
-    transcript lies, if that is known; it is not stored.
+    transcript lies, if that is known. `is_glance`: only what the transcript says of itself is wanted, and no turn. The
+    last two are not stored.
     """
 
     info: TranscriptInfo = field(default_factory=TranscriptInfo)
@@ -116,6 +117,7 @@ class State:
     branches: Branches = field(default_factory=Branches)
     outside: Origin = Origin.AGENT
     path: Path | None = None
+    is_glance: bool = False
 
     @property
     def is_fork(self) -> bool:
@@ -228,6 +230,8 @@ class State:
         agent's turn has the origin of what was heard in the run (`hear`). A trusted message begins a run; what is said
         while the agent works (not `begins_run`) changes nothing of what the agent has read.
         """
+        if self.is_glance:
+            return ()
         if self._is_of_own_prompt(role, text, begins_run=begins_run):
             self.skipped.add("picomem's own prompt")
             return ()

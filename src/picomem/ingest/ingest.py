@@ -43,8 +43,10 @@ from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
+from picomem.text.late_pattern import late_pattern
 
 _BEGINNING = 20  # lines
+_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -387,4 +389,4 @@ def _finds_turns(form: LineFormat, path: Path) -> bool:
 
 def _is_text(text: str) -> bool:
     """Return whether it can be written as UTF-8: no half of a surrogate pair is in it."""
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+    return text.isascii() or _SURROGATE.search(text) is None

@@ -24,10 +24,9 @@ class Report:
     """The result of an ingest.
 
     `skipped` counts what was passed over, by reason; `problems` are files and why; `unread` counts the problems because
-    of which something was not read. `captured` counts what was said in passing and is likely to last, beside the
-    `requests` to remember. `decisions` counts what became of both, all under the id `run`, which is empty where there
-    were none. `withheld` and `released` count the transcripts that a host's send policy withholds, or releases, from
-    now on.
+    of which something was not read. `requests` counts what was asked to be remembered, and `decisions` what became of
+    that, all under the id `run`, which is empty where there were none. `withheld` and `released` count the transcripts
+    that a host's send policy withholds, or releases, from now on.
     """
 
     files: int = 0
@@ -40,7 +39,6 @@ class Report:
     bytes: int = 0
     redacted: int = 0
     requests: int = 0
-    suggestions: int = 0
     decisions: dict[str, int] = field(default_factory=dict)
     run: str = ""
     without_vector: int = 0

@@ -218,6 +218,7 @@ def rows_of(tx: Transaction, scope: Scope, name: str, session: str) -> Iterator[
 def _session_of(form: LineFormat, source: RecordSource) -> str:
     """The session that a file's first lines name."""
     reading = form.start(source.path)
+    reading.is_glance = True
     for number, line in enumerate(source.lines(0)):
         form.feed(reading, line)
         if reading.info.session or number >= 20:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from picomem.loaded_once import cached_if_short
 from picomem.records.kinds import Origin, worst
 
 # Fields that are set only in a record that no person wrote, and whose words it holds then.
@@ -117,6 +118,7 @@ def _named_by_object(writer: Mapping[str, Any], expected: frozenset[str]) -> Ori
     return None if keys <= _IN_A_WRITER | _NAMES_A_WRITER.keys() else Origin.OTHER
 
 
+@cached_if_short(40, 512)  # a transcript repeats the same few
 def _field(name: str) -> str:
     """The name of a field as names are compared."""
     return re.sub(r"[\W_]+", "", name).lower()

@@ -30,7 +30,7 @@ from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.ingest.send_policies import HostPolicies
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.requests import Candidate, find_requests
-from picomem.records.episode import DENY, SUGGESTED, Episode, Transcript, suggested_spans
+from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
@@ -267,7 +267,6 @@ class Writing:
         added = dict(zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True))
         for name, stored in added.items():
             news[name] = stored.id, ""
-            report.suggestions += sum(span.estimate >= SUGGESTED for span in suggested_spans(stored.suggested))
             self._store_vector(tx, stored, prepared[batch.pieces[name].meaning])
         events = {stored.doc: batch.events[name] for name, stored in added.items() if name in batch.events}
         episode_events.put_all(tx, self._scope, events)

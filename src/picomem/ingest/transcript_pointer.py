@@ -140,7 +140,9 @@ def _in_span(episode: Episode, form: LineFormat, state: State, lines: Iterable[L
 def _redacted(turn: Turn, redactor: Redactor) -> Turn:
     actions = tuple(redactor.redact(action).text for action in turn.actions)
     outcomes = tuple(redactor.redact(line).text for line in turn.outcomes)
-    return replace(turn, text=redactor.redact(turn.text).text, actions=actions, outcomes=outcomes)
+    answers = tuple((redactor.redact(question).text, redactor.redact(answer).text) for question, answer in turn.answers)
+    text = redactor.redact(turn.text).text
+    return replace(turn, text=text, actions=actions, outcomes=outcomes, answers=answers)
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:

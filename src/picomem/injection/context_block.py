@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from zlib import crc32
 
 from picomem.clock import iso
+from picomem.injection.project_tree import ProjectTree
 from picomem.records.hit import Hit
 from picomem.text.inert_text import for_markdown_line
 
@@ -35,8 +36,11 @@ def context_block(text: str) -> str:
     return f"<{_TAG}>\n{_HEAD}\n{body}\n</{_TAG}>" if body else ""
 
 
-def hits_block(hits: Iterable[Hit], token_budget: int, known: Collection[str] = ()) -> tuple[str, list[str]]:
-    """The hits as a block of at most `token_budget` tokens, and those in it as they are noted; the best first.
+def hits_block(
+    hits: Iterable[Hit], token_budget: int, known: Collection[str] = (), tree: ProjectTree | None = None
+) -> tuple[str, list[str]]:
+    """The hits as a block of at most `token_budget` tokens, and those in it as they are noted; the best first, but for
+    those that name files which are gone from a tree.
 
     The `known` ones, as they were noted, are in the context already. They take their room all the same, or a question
     that is asked twice would get what fits it less and less.
@@ -57,7 +61,7 @@ def hits_block(hits: Iterable[Hit], token_budget: int, known: Collection[str] = 
         if (noted := as_injected(hit)) not in known:
             lines.append(line)
             injected.append(noted)
-    return context_block("\n".join(lines)), injected
+    return context_block("\n".join(tree.checked(lines) if tree else lines)), injected
 
 
 def as_injected(hit: Hit) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from picomem.engine.agent_support import injected_in
 from picomem.injection.context_block import context_block, hits_block
 from picomem.injection.pleasantries import without_pleasantries
+from picomem.injection.project_tree import ProjectTree
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
 from picomem.recall.hits import HIT_OVERHEAD
@@ -27,11 +28,13 @@ _MOST_OF_IT = 0.5  # of the budget, for one passage
 
 @dataclass(frozen=True, slots=True)
 class AgentPrompt:
-    """What a person says to an agent, in a session of a host with its transcript; both are empty where unknown."""
+    """What a person says to an agent, in a session of a host with its transcript and its folder; these are empty where
+    unknown."""
 
     text: str
     session: str = ""
     transcript: str = ""
+    folder: str = ""
 
     @property
     def asked(self) -> str:
@@ -58,13 +61,19 @@ def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
     answer, hits = recalled(engine, prompt)
     sure = relevance(prompt.asked, answer, hits)
     known = injected_in(engine, prompt.session) if prompt.session else frozenset()
-    block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget, known)
+    tree = _tree_of(engine, prompt.folder)
+    block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget, known, tree)
     return Injection(block, injected, hits, sure, known)
 
 
-def index_of_project(engine: Engine) -> str:
-    """The index page of the engine's project."""
-    return context_block(engine.index().text)
+def index_of_project(engine: Engine, folder: str) -> str:
+    """The index page of the engine's project, held against the folder that a session stands in."""
+    page, tree = engine.index().text, _tree_of(engine, folder)
+    return context_block("\n".join(tree.checked(page.splitlines())) if tree else page)
+
+
+def _tree_of(engine: Engine, folder: str) -> ProjectTree | None:
+    return ProjectTree(folder) if folder and engine.settings.hooks.check_files else None
 
 
 def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:

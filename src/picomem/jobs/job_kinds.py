@@ -5,11 +5,12 @@
     retention                when something is past its time, once in retention.cleanup_interval_secs at most
     consolidate              when a conversation was idle for memory.idle_consolidation_minutes, or since
                              memory.consolidation_time, or is long
-    consolidate-transcripts  when a session that was read rests as long, with memory.consolidate_transcripts and a model
+    consolidate-transcripts  when a session that was read rests as long, with memory.consolidate_transcripts and a
+                             model; the hook of a session's end does not wait for that (hooks/hook.py)
     export-index             when memory changed, with index.export
     keep-transcripts         every minute, or hour, with ingest.keep
 
-`memory.enabled` has to be set for anything that may ask a model.
+Conversations with PicoBot are consolidated only with `memory.enabled`.
 """
 
 from __future__ import annotations
@@ -180,25 +181,23 @@ class Consolidate:
 
 
 class ConsolidateTranscripts:
-    """Consolidates one part of one transcript (consolidation/transcripts.py)."""
+    """Consolidates one part of one transcript (consolidation/transcripts.py), and settles pairs."""
 
     name, subject, look_seconds = CONSOLIDATE_TRANSCRIPTS, "", 30.0
 
     def find(self, store: JobStore, only: str) -> list[DueJob]:
-        memory = store.settings.memory
-        has_model = bool(memory.consolidation_model or memory.consolidation_command)
-        if not (memory.enabled and memory.consolidate_transcripts and has_model):
+        if not store.settings.memory.distils_unasked:
             return []
         idle_before = Triggers.of(store.settings, store.zone).quiet_before(store.now())
         statement = partial(due_work.to_consolidate_transcripts, idle_before=idle_before)
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.consolidation_runner import consolidate_transcripts
+        from picomem.consolidation_runner import distil_waiting
         from picomem.models.selection import generator_of
 
         generator = generator_of(engine.settings)
-        done = in_event_loop(lambda: consolidate_transcripts(engine, generator, progress=run.tell), run)
+        done = in_event_loop(lambda: distil_waiting(engine, generator, progress=run.tell), run)
         if any(result.state == "limit" for result in done):
             return Done(DAY - engine.now() % DAY)  # the limit is that of a day in UTC
         return _outcome(done, rest=_REST_OF_TRANSCRIPTS)
@@ -257,7 +256,6 @@ def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
         run.progress(state.bytes_done, state.bytes_total)
 
     report = engine.ingest(paths or default_places(home_folder(), os.environ), progress=progress)
-    run.progress(0, 0)  # it waits for more now
     run.note_error(report.problems[0] if report.unread else "")
 
 
@@ -297,9 +295,15 @@ class Watch:
             run.note_error(problem)
             self._trouble(problem)
 
+        def read(paths: Sequence[str]) -> None:
+            try:
+                self._read(engine, paths or self._paths, run)
+            finally:
+                run.tell(0, 0)  # it waits for more now
+
         follow(
             self._paths,
-            lambda paths: self._read(engine, paths or self._paths, run),
+            read,
             run.stop,
             watching=self._watching,
             trouble=trouble,

@@ -17,7 +17,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.agent_store import AgentStore
 from picomem.memory.decide import version_origin
-from picomem.memory.remember import Writer, free_key
+from picomem.memory.remember import Writer
 from picomem.memory.text_cleaning import Cleaner
 from picomem.policy.gate import judge, judge_names
 from picomem.policy.prompt_injection import is_hijack
@@ -169,9 +169,8 @@ class Files:
         return replace(writer, idempotency_key=operation.id, request_hash=_request_hash(operation))
 
     def _made(self, tx: Transaction, writer: Writer, path: str, text: str, origin: Origin, reason: str) -> Memory:
-        id_, key = new_id(), _key(path)
-        if memories.by_key(tx, self._scope, key) is not None:  # of another memory, which a person named so
-            key = free_key(tx, self._scope, key)
+        id_ = new_id()
+        key = memories.free_key(tx, self._scope, _key(path))  # a person may have named another memory so
         change = writer.record(tx, self._scope, "add", reason, memory_id=id_, after=1)
         made = Memory(
             id=id_,

@@ -150,14 +150,8 @@ def not_undone(memory: Memory, change_id: str) -> str:
 def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
     if say_the_same(offer.content, memory.content):
         return _says_the_same(offer, memory, now, said)
-    if offer.origin.trusted and not may_change(offer, memory, said):
-        return Outcome(Decision.REFUSE, persons_own(memory), memory)
-    if not may_change(offer, memory, said):
-        return Outcome(
-            Decision.REFUSE,
-            f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it.",
-            memory,
-        )
+    if reason := reason_against_change(offer, memory, said):
+        return Outcome(Decision.REFUSE, reason, memory)
     return Outcome(
         Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory, said)
     )
@@ -250,6 +244,15 @@ def version_origin(origin: Origin, memory: Memory, *, changed: bool) -> Origin:
     if not memory.origin.trusted:
         return worst((origin, memory.origin))
     return origin if changed else memory.origin
+
+
+def reason_against_change(offer: Offer, memory: Memory, said: Grounds) -> str:
+    """Explain why an offer may not take the place of a memory; empty if it may."""
+    if may_change(offer, memory, said):
+        return ""
+    if offer.origin.trusted:
+        return persons_own(memory)
+    return f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it."
 
 
 def may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:

@@ -31,7 +31,7 @@ from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
 from picomem.policy.user_statements import Grounds
-from picomem.recall.lexical_search import Corpus, WordMatches, match_words
+from picomem.recall.lexical_search import Corpus, WordMatches, match_statement
 from picomem.recall.memory_hits import without_captured
 from picomem.recall.question import Question, statement
 from picomem.recall.rank import best_by_words
@@ -98,7 +98,7 @@ class Writer:
         same_key = self._under_its_key(tx, offer) if verdict.keep else None
         if same_key is not None and not offer.key_given and not say_the_same(offer.content, same_key.content):
             # The key was only suggested, and something else stands under it.
-            offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
+            offer = replace(offer, key=memories.free_key(tx, offer.scope, offer.key))
             same_key = None
         is_compared = verdict.keep and same_key is None
         known = _known(tx, offer, self.now, self.is_group) if is_compared else KnownMemories([], [])
@@ -133,8 +133,8 @@ class Writer:
         if standing is not None and standing.expired(self.now):
             self.forget(tx, standing.scope, standing.id, EXPIRED, "expire")
             standing = None
-        if verdict.keep and memories.by_key(tx, offer.scope, offer.key) is not None:
-            offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
+        if verdict.keep:
+            offer = replace(offer, key=memories.free_key(tx, offer.scope, offer.key))
         return self._apply(tx, offer, decide_at_path(offer, verdict, standing), parents)
 
     def _retold(self, offer: Offer, known: Sequence[Memory]) -> Outcome | None:
@@ -368,7 +368,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownM
     if not total or not question.words:
         return KnownMemories([], [])
     corpus = Corpus(tx, offer.scope, "memory", total)
-    matches = match_words(corpus, question, exact=True, most=_COMMON)
+    matches = match_statement(corpus, question, _COMMON)
     best = best_by_words(_with_common_words(corpus, matches), 64)
     known: list[Memory] = []
     for start in range(0, len(best), _READ_AT_ONCE):
@@ -422,14 +422,6 @@ def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     return holding[0] if holding else memory
 
 
-def free_key(tx: Transaction, scope: Scope, key: str) -> str:
-    """A key like one that is taken, which the owner has no memory under."""
-    number = 2
-    while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
-        number += 1
-    return f"{key[: LONGEST_KEY - 4]}_{number}"
-
-
 def _key_in_group(tx: Transaction, offer: Offer) -> str:
     """The key of an offer if the group may know of the memory under it; otherwise a key that is the same whether a
     memory was under the first or not."""
@@ -438,7 +430,7 @@ def _key_in_group(tx: Transaction, offer: Offer) -> str:
         memory = memories.by_key(tx, offer.scope, key)
         if memory is not None and without_captured(tx, offer.scope, [memory], []):
             return key
-    return own if memory is None else free_key(tx, offer.scope, own)
+    return memories.free_key(tx, offer.scope, own)
 
 
 def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:

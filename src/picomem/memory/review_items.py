@@ -17,10 +17,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, Refused
 from picomem.light_dataclass import dataclass
+from picomem.memory.decide import Offer, reason_against_change
 from picomem.memory.name_lookup import resolve
-from picomem.memory.remember import Writer
+from picomem.memory.remember import Remembered, Writer
 from picomem.memory.version_history import undone_by
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
@@ -86,7 +87,7 @@ def items_at(
 ) -> list[ReviewItem]:
     """Return what waits at these places, which were read in the same transaction. What is damaged, or lost, is left out
     and put on `damaged`."""
-    ids = {id_ for place in places for id_ in (place.id, place.older) if id_}
+    ids = {place.id for place in places} | {place.older for place in places if place.older}
     lost: list[str] = []
     known = memories.believed(tx, scope, now, ids, lost)
     if damaged is not None:
@@ -144,6 +145,18 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
         return _next(tx, writer, memory, {}, "confirm", "reviewed: kept")
     return settle_pair(tx, writer, *pair, verdict)
+
+
+def replace_memory(tx: Transaction, writer: Writer, offer: Offer, name: str) -> Remembered:
+    """Remember an offer that takes the place of a memory. Raises NotFound for a memory that there is not, and Refused
+    where the offer may not replace it."""
+    older = resolve(tx, offer.scope, name)
+    if reason := reason_against_change(offer, older, writer.persons):
+        raise Refused(reason)
+    done = writer.remember(tx, offer)
+    if done.memory is not None and done.memory.id != older.id:
+        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, said="replaced:")
+    return done
 
 
 def settle_pair(

@@ -21,12 +21,13 @@ class Status:
 
     `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
     what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
-    `daily_token_limit` are allowed; 0: any number is. `jobs` is the state of each background job, and `job_errors`
-    what went wrong last in those that do not go well. `hook_problem` is what went wrong last in a hook on this machine,
-    and the log that has the rest; empty where nothing did. `copies` are the kept copies of transcripts: `files`,
-    `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept. `read_at` says of each host when
-    something new was read from its transcripts last. `spent_by_day` are the tokens of each of the last 30 days (UTC) on
-    which there were any, by date.
+    `daily_token_limit` are allowed; 0: any number is. `sessions_distilled` counts the sessions of other programs that a
+    model has distilled, and `sessions_waiting` those of which it has not seen all. `jobs` is the state of each
+    background job, and `job_errors` what went wrong last in those that do not go well. `hook_problem` is what went
+    wrong last in a hook on this machine, and the log that has the rest; empty where nothing did. `copies` are the kept
+    copies of transcripts: `files`, `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
+    `read_at` says of each host when something new was read from its transcripts last. `spent_by_day` are the tokens of
+    each of the last 30 days (UTC) on which there were any, by date.
     """
 
     database: str = field(metadata={"local": True})
@@ -47,6 +48,8 @@ class Status:
     purge_unfinished: bool
     models: dict[str, dict[str, int]]
     spent_today: int
+    sessions_distilled: int
+    sessions_waiting: int
     daily_token_limit: int
     jobs: dict[str, str]
     job_errors: dict[str, str]
@@ -82,6 +85,8 @@ def status(
         purge_unfinished=bool(tombstones.marks(tx, scope)),
         models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
+        sessions_distilled=len(consolidations.distilled(tx, scope)),
+        sessions_waiting=len(consolidations.waiting_transcripts(tx, scope, 1)),
         daily_token_limit=daily_token_limit,
         read_at={count.host: iso(count.read_at) for count in hosts},
         spent_by_day={

@@ -4,7 +4,7 @@ A suggestion is a pointer: an episode holds the places of such sentences (`Episo
 likely each is to last. So it is derived, like an index: it has no key and no version, it is never merged, and it goes
 when its episode goes. A person makes a memory of it, or discards it (`settle_suggestion`). Both write a memory that was
 made from the episode, which is archived at once if it was discarded; that memory hides the suggestion until its run is
-undone.
+undone. What a model was shown when it distilled the session is no suggestion any more, as long as that stands.
 
 At most `MOST_OF_A_SESSION` of a session are listed, the likeliest. The same said again in another session, also in
 other words, raises the estimate.
@@ -26,8 +26,9 @@ from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_sp
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes, memories
+from picomem.store import audit, consolidations, episodes, memories
 from picomem.store.connector import Transaction
+from picomem.store.consolidations import DistilledUpTo
 from picomem.text.likeness import SAME_SUBJECT, Subjects, say_the_same
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import query_terms
@@ -59,14 +60,21 @@ def suggestions(tx: Transaction, scope: Scope) -> list[Suggestion]:
 
 def undecided(tx: Transaction, scope: Scope, most_read: int) -> list[Suggestion]:
     """What seems to state something in the latest `most_read` episodes, also what is too unlikely to be suggested, with
-    estimates raised by what other sessions say of the same subject; without that on which a person decided."""
+    estimates raised by what other sessions say of the same subject; without that on which a person decided, or a
+    model, which was shown it."""
+    distilled = consolidations.distilled(tx, scope)
     stated = [
         suggestion
         for episode, transcript in episodes.suggested(tx, scope, most_read)
         if not transcript.took_back(episode.first_turn)
+        and not _was_distilled(episode, transcript, distilled.get(transcript.id))
         for suggestion in _of_episode(episode, transcript)
     ]
     return _raised(_without_decided(tx, scope, stated))
+
+
+def _was_distilled(episode: Episode, transcript: Transcript, reached: DistilledUpTo | None) -> bool:
+    return reached is not None and reached.generation == transcript.generation and episode.last_turn < reached.turns
 
 
 def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | None:

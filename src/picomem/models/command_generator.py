@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _CALLS = 2  # for one answer, at most
 _LONGEST_OUTPUT = 1 << 20  # bytes
 _KEPT_TROUBLE = 4_096  # bytes of stderr
+# A host sets these for what it starts, such as our hooks; it refuses to start where it finds itself.
+_OF_A_SESSION = frozenset(("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT"))
 _SETTING = "memory.consolidation_command"
 
 
@@ -144,7 +146,10 @@ async def _started(arguments: Sequence[str]) -> Process:
         return await anyio.open_process(
             list(arguments),
             cwd=folder,
-            env={**os.environ, COMMAND_MARKER: "1"},
+            env={
+                **{name: value for name, value in os.environ.items() if name not in _OF_A_SESSION},
+                COMMAND_MARKER: "1",
+            },
             start_new_session=True,  # a process group of its own, which can be killed as a whole
         )
     except FileNotFoundError as error:

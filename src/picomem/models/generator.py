@@ -19,7 +19,7 @@ from picomem.records.spend import Spend
 
 MOST_FACTS = 12
 MOST_INVALIDATED = 5
-LONGEST_FACT = 500  # characters
+LONGEST_FACT = 500  # characters; also of its quote
 LONGEST_TIMELINE = 1_400  # characters; with its time it is within an episode's preview
 
 
@@ -37,10 +37,19 @@ class PromptLine:
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """A memory that the conversation may repeat, extend or contradict."""
+    """A memory that the conversation may repeat, extend or contradict; `day` is since when it is true."""
 
     key: str
     content: str
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Words of a message that may be worth remembering, as a program estimates."""
+
+    message: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +59,7 @@ class Material:
 
     lines: tuple[PromptLine, ...]
     known: tuple[KnownMemory, ...] = ()
+    hints: tuple[Hint, ...] = ()
     summary: str = ""
     summary_origin: Origin = Origin.AGENT
     summarise_to: int = 0
@@ -59,25 +69,37 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that may become a memory. `sources` are the numbers of the messages that say so, where it is known."""
+    """Something that may become a memory. `quote` are the words of the message of that number that say so. `replaces`
+    is the key of a known memory that is no longer true because of it. `is_personal`: it is true in all projects."""
 
     key: str
     content: str
     importance: float = 0.5
     kind: Kind | None = None
-    sources: tuple[int, ...] = ()
+    quote: str = ""
+    message: int = 0
+    replaces: str = ""
+    is_personal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A known memory that is over, by its key, and the words of the message of that number that say so."""
+
+    key: str
+    quote: str = ""
+    message: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A generator's suggestion of what to keep: facts, one entry for the timeline, the summary, and the keys of
-    memories that hold no longer. `made_of` are the numbers of the messages that timeline and summary are made of;
-    None: any of them."""
+    """A generator's suggestion of what to keep: facts, one entry for the timeline, the summary, and the memories that
+    are over. `made_of` are the numbers of the messages that timeline and summary are made of; None: any of them."""
 
     facts: tuple[Fact, ...] = ()
     timeline: str = ""
     summary: str = ""
-    invalidate: tuple[str, ...] = ()
+    invalidate: tuple[Ending, ...] = ()
     made_of: frozenset[int] | None = None
 
 

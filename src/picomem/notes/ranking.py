@@ -15,6 +15,7 @@ from functools import cached_property
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
+from picomem.recall.hits import asked_word
 from picomem.recall.lexical_search import idf
 from picomem.recall.question import Question
 from picomem.records.note import PlacedSection
@@ -40,6 +41,7 @@ def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total:
     section has (0–2.2)."""
     weights = {term: idf(total, len(postings.get(term, {}))) for term in (*question.terms, *postings)}
     whole = sum(weights.values())
+    asked = question.written_words
     held: dict[int, dict[str, float]] = {}
     for term, scores in postings.items():
         for doc, score in scores.items():
@@ -49,7 +51,8 @@ def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total:
         covered = sum(weights[term] * min(1.0, score) for term, score in parts.items())
         much = sum(weights[term] * score for term, score in parts.items())
         heaviest = sorted(parts, key=lambda term: -weights[term])[:5]
-        order.append((covered, much, Ranked(doc, round(covered / whole, 4), "words: " + ", ".join(heaviest))))
+        named = ", ".join(dict.fromkeys(asked_word(term, asked) for term in heaviest))
+        order.append((covered, much, Ranked(doc, round(covered / whole, 4), f"words: {named}")))
     order.sort(key=lambda row: (-row[2].score, -row[1], row[2].doc))
     return [ranked for _, _, ranked in order]
 

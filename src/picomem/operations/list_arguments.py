@@ -1,9 +1,12 @@
-"""Reads a list that a model sent as one text: as JSON, with commas between its elements, or "null"."""
+"""Reads a list that a model sent as one text: as JSON, with commas between its elements, or as a written null."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
+
+_NULLS = ("null", "None", "undefined")  # as JSON, Python and JavaScript write it
 
 
 def list_meant(value: Any, *, is_of_names: bool) -> Any:
@@ -11,23 +14,41 @@ def list_meant(value: Any, *, is_of_names: bool) -> Any:
 
     `is_of_names` says that no element holds a comma, so that a text with commas is several; a path or a sentence may.
     """
-    if isinstance(value, list) and len(value) == 1 and isinstance(inner := _written(value[0]), list):
-        return inner
-    written = _written(value)
-    if not isinstance(written, str) or not is_of_names:
-        return written
-    text = written.strip()
-    is_bracketed = text.startswith("[") and text.endswith("]")
-    if not is_bracketed and "," not in text:
-        return value
-    parts = (text[1:-1] if is_bracketed else text).split(",")
-    return [name for part in parts if (name := part.strip().strip("\"'"))]
+    if is_of_names and isinstance(value, str | list):
+        names = [name for element in ([value] if isinstance(value, str) else value) for name in _names(element)]
+        return names if names or _parsed(value, (list,)) == [] else None
+    is_wrapped = isinstance(value, list) and len(value) == 1 and isinstance(_parsed(value[0], (list,)), list)
+    return _parsed(value[0] if is_wrapped else value, (list, type(None)))
 
 
-def _written(text: Any) -> Any:
-    """The list, or the None, that a text is in JSON; any other value as it is."""
+def _names(element: Any) -> Iterator[Any]:
+    """Return the names that an element of a list holds; one that is no text is returned as it is, a null left out."""
+    meant = _parsed(element, (list, dict, str))
+    if not isinstance(element, str):
+        yield from () if element is None else (element,)
+    elif isinstance(meant, list):
+        yield from (name for inner in meant for name in _names(inner))
+    elif meant is element:
+        yield from _separated(element)
+    else:
+        yield from _names(meant)
+
+
+def _separated(text: str) -> Iterator[str]:
+    """Return the names between the commas of a text that is not in JSON."""
+    stripped = text.strip()
+    is_bracketed = stripped.startswith("[") and stripped.endswith("]")
+    if is_bracketed or "," in stripped:
+        parts = (stripped[1:-1] if is_bracketed else stripped).split(",")
+        yield from (name for part in parts if (name := part.strip().strip("\"'")) and name not in _NULLS)
+    elif stripped not in _NULLS:
+        yield text
+
+
+def _parsed(text: Any, kinds: tuple[type, ...]) -> Any:
+    """Return the value that a text is in JSON, if it is of one of these kinds; any other value as it is."""
     try:
         value = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
         return text
-    return value if value is None or isinstance(value, list) else text
+    return value if isinstance(value, kinds) else text

@@ -12,10 +12,11 @@ from picomem.operations.operation import LARGEST, ChatCommand, Operation, given_
 from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.times import moment
-from picomem.paths import named_path
+from picomem.operations.times import between, moment
+from picomem.paths import check_folder_of, named_path
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.transcript import with_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,7 +190,8 @@ def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) ->
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
     from picomem.recall.excerpts import excerpt
 
-    shown = excerpt(turn.shown, request.query, max(0, turn.text.find(preview)), is_whole=request.all)
+    text = with_questions(turn.shown, turn.answers)
+    shown = excerpt(text, request.query, max(0, text.find(preview)), is_whole=request.all)
     return TurnView(
         number=turn.index + 1,
         role=turn.role,
@@ -364,6 +366,7 @@ class TimelineRequest:
     since: int | str | None = option("not before: a date, or words like 30d", None)
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
+    all_projects: bool = option("at a terminal: list all projects, not first that of the folder", False, tool=None)
     session: str = option("only this session; the beginning of its id is enough", "")
     tag: str = option("only with this tag, or of this branch", "")
     limit: int = option("maximum number of episodes", 30, short="-n", least=1, rows=True)
@@ -388,13 +391,13 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 
-    now = engine.now()
+    since, until = between(request.since, request.until, engine.now(), engine.zone)
     damaged: list[str] = []
     hits, last = timeline_page(
         engine,
         engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
-        moment(request.since, now, engine.zone),
-        moment(request.until, now, engine.zone, end=True),
+        since,
+        until,
         request.limit,
         _timeline_place(request.cursor),
         damaged,
@@ -449,7 +452,7 @@ class IndexLineView:
 @dataclass(frozen=True, slots=True)
 class IndexResult:
     """`lines` are there where the request asks for them, and with them the most important 200 of the memories that did
-    not fit."""
+    not fit. `warnings` says if nothing belongs to the project; an agent may name one before anything is known of it."""
 
     page: str
     tokens: int
@@ -458,17 +461,20 @@ class IndexResult:
     left_out: int
     lines: list[IndexLineView] = field(default_factory=list)
     omitted: list[MemoryView] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
+    from picomem.engine.upkeep import index_account, unknown_project
+
     scope = engine.scope.narrowed(project=request.project, agent=request.agent)
+    warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)
     if request.export:
+        check_folder_of(named_path(request.export))
         engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     if not request.lines:
-        return _index_result(engine.index(budget=request.budget, scope=scope))
-    from picomem.engine.upkeep import index_account
-
+        return _index_result(engine.index(budget=request.budget, scope=scope), warnings)
     account = index_account(engine, scope, request.budget, _MOST_OMITTED)
     now = engine.now()
     lines = [
@@ -481,11 +487,11 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
         for line in account.lines
     ]
     omitted = [memory_view(memory, now) for memory in account.omitted]
-    return replace(_index_result(account.page), lines=lines, omitted=omitted)
+    return replace(_index_result(account.page, warnings), lines=lines, omitted=omitted)
 
 
-def _index_result(page: IndexPage) -> IndexResult:
-    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+def _index_result(page: IndexPage, warnings: list[str]) -> IndexResult:
+    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out, warnings=warnings)
 
 
 def _listed(result: MemoriesResult) -> str:
@@ -597,6 +603,7 @@ OPERATIONS = (
         ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",
+        has_answer=lambda result: bool(result.episodes),
         read_only=True,
         idempotent=True,
     ),

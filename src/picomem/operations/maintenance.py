@@ -33,8 +33,8 @@ class IngestRequest:
 class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
     could not be read, and why, and `unread` how many of these mean that something was not read. `requests` counts what
-    was asked to be remembered, `decisions` what became of that, and `suggestions` the other sentences that look worth
-    remembering; `run` is what `changes` lists and `undo` takes back, empty where nothing was asked for. `kept` counts
+    was asked to be remembered, and `decisions` what became of that; `suggestions` counts all that wait for a decision
+    now; `run` is what `changes` lists and `undo` takes back, empty where nothing was asked for. `kept` counts
     the copies of transcripts that were made or brought up to date. `withheld` and `released` count the transcripts
     that a host's send policy withholds, or releases, from now on."""
 
@@ -68,6 +68,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
     are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
+    from picomem.engine.review import count_suggestions
     from picomem.engine.upkeep import keep_transcripts
     from picomem.ingest.discovery import default_places
 
@@ -88,7 +89,8 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
     values = asdict(report)
     names = [place if isinstance(place, str) else f"{place.host}: {place.folder}" for place in places]
-    return IngestResult(**values, places=names, kept=kept.made if kept else 0)
+    made = kept.made if kept else 0
+    return IngestResult(**values, suggestions=count_suggestions(engine), places=names, kept=made)
 
 
 def _is_missing(path: str) -> bool:
@@ -331,13 +333,19 @@ class IndexStatusResult:
     left_out: int
     memories: dict[str, int]
     episodes: int
+    warnings: list[str] = field(default_factory=list)
 
 
 def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResult:
     """Show how full the always-loaded index page is and how many memories it leaves out."""
+    from picomem.engine.upkeep import unknown_project
+
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
-    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)
+    warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)
+    return IndexStatusResult(
+        page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes, warnings
+    )
 
 
 def _ingested(result: IngestResult) -> str:

@@ -1,7 +1,7 @@
 """Determines the origin of what an agent asks memory to store, for servers of agents.
 
 The claim of the request does not count. The text is compared with the untrusted text in the agent's context
-(`consolidation/proposal_checks.py`, `SpokenTexts`).
+(`SpokenTexts`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from picomem.consolidation.proposal_checks import SpokenTexts
 from picomem.engine.agent_support import is_in_group
 from picomem.errors import PicomemError
 from picomem.light_dataclass import replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
+from picomem.operations.spoken_texts import SpokenTexts
 from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from picomem.clock import DAY, MINUTE, to_datetime
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentations import overview as overview_presentations
-from picomem.operations.times import moment
+from picomem.operations.times import between
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -46,8 +46,7 @@ def days(engine: Engine, request: DaysRequest) -> DaysResult:
     from picomem.engine.upkeep import episodes_by_time, holds_episodes
 
     now = engine.now()
-    since = moment(request.since, now, engine.zone)
-    until = moment(request.until, now, engine.zone, end=True)
+    since, until = between(request.since, request.until, now, engine.zone)
     until = now + DAY if until is None else until
     since = until - _USUAL_DAYS * DAY if since is None else since
     scope = engine.scope.narrowed(project=request.project)

@@ -11,7 +11,7 @@ from picomem.operations.operation import ChatCommand, Operation, given_filters, 
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.presentations.wording import plural
 from picomem.operations.recall_views import AnswerView, answer_view
-from picomem.operations.times import instant, moment, window
+from picomem.operations.times import between, instant, moment, window
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
 
@@ -91,6 +91,7 @@ def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
     span = window(request.time_window, now, engine.zone)
     if span and (request.since or request.until):
         raise InvalidInput("Give a time window, or since and until; not both.")
+    since, until = (span.since, span.until) if span else between(request.since, request.until, now, engine.zone)
     kinds = set(request.kind)
     durable = kinds - {"timeline"}
     return {
@@ -102,8 +103,8 @@ def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
         "tag": request.tag,
         "file": request.file,
         "failed": request.failed,
-        "since": span.since if span else moment(request.since, now, engine.zone),
-        "until": span.until if span else moment(request.until, now, engine.zone, end=True),
+        "since": since,
+        "until": until,
         "known_since": moment(request.known_since, now, engine.zone),
         "as_of": instant(request.as_of, now, engine.zone),
         "valid_at": instant(request.valid_at, now, engine.zone),

@@ -36,9 +36,9 @@ _OTHERS = """## Other commands
 - `picomem chat [--session ID] [--model NAME] [QUESTION…]` talks with PicoBot, or answers one question (an argument, or
   stdin); see [agents](agent.md).
 - `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
-- `picomem install [HOST…] [--scope user|project] [--keep-transcripts] [--dry-run] [--yes]` sets up the agents of this
-  machine (or those that are named) to use picomem, and `picomem uninstall [HOST…] [--dry-run] [--yes]` takes that back;
-  see [hosts](hosts.md).
+- `picomem install [HOST…] [--scope user|project] [--keep-transcripts] [--distil | --no-distil] [--dry-run] [--yes]`
+  sets up the agents of this machine (or those that are named) to use picomem, and `picomem uninstall [HOST…]
+  [--dry-run] [--yes]` takes that back; see [hosts](hosts.md).
 - `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
   `picomem://index`.
 - `picomem serve [--host ADDRESS] [--port PORT]` serves every operation over HTTP, JSON-RPC and MCP; see

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentations import remembering as remembering_presentations
@@ -53,16 +53,26 @@ class RememberRequest:
     expires_at: str | None = option("when it expires: 2026-05-03, 30d, tomorrow, next week", None)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
+    replaces: str = option("the key or id of a memory that is no longer true because of this one", "")
     origin: str | None = option(
         "where the text came from (default: the caller)", None, choices=tuple(Origin), tool_wording=_ORIGIN
     )
 
 
 @dataclass(frozen=True, slots=True)
+class OlderView:
+    """An older statement of what seems to be the same subject."""
+
+    key: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class RememberResult:
-    """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it. A caller who may
-    not read memories gets only their own values back, without an id or a reason, and learns whether it was stored (add)
-    or already known (merge)."""
+    """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it. `older` are the
+    statements that it now stands beside and may put out of date: the same request with `replaces` says that it does. A
+    caller who may not read memories gets only their own values back, without an id or a reason, and learns whether it
+    was stored (add) or already known (merge)."""
 
     decision: str
     reason: str
@@ -71,6 +81,7 @@ class RememberResult:
     token_estimate: int
     memory: MemoryView
     version_number: int
+    older: list[OlderView] = field(default_factory=list)
 
 
 def remember(engine: Engine, request: RememberRequest) -> RememberResult:
@@ -79,7 +90,8 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
     key gets a new version.
     """
-    from picomem.engine.upkeep import version_numbers
+    from picomem.engine.agent_support import is_in_group
+    from picomem.engine.upkeep import older_beside, version_numbers
 
     done = engine.remember(
         request.content,
@@ -94,6 +106,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         expires=request.expires_at or None,
         since=moment(request.since, engine.now(), engine.zone),
         origin=request.origin,
+        replaces=request.replaces,
         scope=engine.scope.narrowed(project=request.project),
     )
     with suppress(StoreError):  # what was asked for is done; what is past its time can wait
@@ -101,6 +114,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     assert done.memory is not None  # a refusal is raised
     if not engine.caller.may("memory:read:user"):
         return _answer_without_reading(engine, request, done)
+    older = [] if is_in_group(engine) else older_beside(engine, done.memory)
     return RememberResult(
         decision=done.decision.value,
         reason=done.reason,
@@ -109,6 +123,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         token_estimate=done.memory.tokens,
         memory=memory_view(done.memory, engine.now()),
         version_number=version_numbers(engine, [done.memory])[done.memory.version],
+        older=[OlderView(memory.key, memory.content) for memory in older],
     )
 
 
@@ -272,9 +287,13 @@ def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
 
 def _remembered(result: RememberResult) -> str:
     said = f"Memory stored: {result.memory.key}"
-    if result.decision == "add":
-        return said
-    return f"{said} ({': '.join(filter(None, (result.decision, result.reason)))})"
+    if result.decision != "add":
+        said = f"{said} ({': '.join(filter(None, (result.decision, result.reason)))})"
+    older = [
+        f"older: {view.key}: {view.content}\n(Store the same with replaces={view.key} if it replaces that.)"
+        for view in result.older
+    ]
+    return "\n".join([said, *older])
 
 
 OPERATIONS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentations import reviewing as presentations
@@ -39,26 +39,30 @@ class SuggestionView:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsResult:
-    """Suggestions, the latest first, how many there are on all pages, and the cursor of the next page."""
+    """Suggestions, the latest first, how many there are on all pages, and the cursor of the next page. `warnings` says
+    if there is no such project."""
 
     suggestions: list[SuggestionView]
     total: int
     cursor: str
+    warnings: list[str] = field(default_factory=list)
 
 
 def suggestions(engine: Engine, request: SuggestionsRequest) -> SuggestionsResult:
-    """List sentences of past sessions that may be worth remembering.
+    """List sentences of past sessions that may be worth remembering, at most four of a session: the likeliest.
 
     They are no memories: `review ID keep` makes one of a suggestion, and `review ID discard` hides it.
     """
     from picomem.engine.review import waiting_suggestions
+    from picomem.engine.upkeep import unknown_project
 
     def place(suggestion: Suggestion) -> tuple[int, str]:
         return -(suggestion.at or 0), suggestion.id
 
     waiting = waiting_suggestions(engine, request.project)
     page, cursor = page_of(waiting, place, request.cursor, request.limit, example=(0, ""))
-    return SuggestionsResult([suggestion_view(suggestion) for suggestion in page], len(waiting), cursor)
+    warnings = [] if waiting else unknown_project(engine, request.project)
+    return SuggestionsResult([suggestion_view(suggestion) for suggestion in page], len(waiting), cursor, warnings)
 
 
 def suggestion_view(suggestion: Suggestion) -> SuggestionView:

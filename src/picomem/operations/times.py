@@ -28,6 +28,16 @@ def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = Fa
     return span.until if end else span.since
 
 
+def between(
+    since: int | str | None, until: int | str | None, now: Micros, zone: tzinfo
+) -> tuple[Micros | None, Micros | None]:
+    """A span of time, [since, until). Raises InvalidTime where it ends before it begins."""
+    begin, end = moment(since, now, zone), moment(until, now, zone, end=True)
+    if begin is not None and end is not None and end < begin:
+        raise InvalidTime(f"“since” ({since}) is after “until” ({until}); exchange them.")
+    return begin, end
+
+
 def instant(given: int | str | None, now: Micros, zone: tzinfo) -> Micros | None:
     """The last moment of a time, for "what was so then": a version that begins where a day ends is of the next day."""
     last_moment = moment(given, now, zone, end=True)

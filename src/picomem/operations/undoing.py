@@ -10,7 +10,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_views
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.operations.times import moment
+from picomem.operations.times import between
 from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change or of a run, or the beginning of one (default: the last one that is not undone)",
+        "the id of a change, of a run or of a distilled session, or the beginning of one (default: what you did last, and "
+        "no ingest did)",
         "",
         positional=True,
     )
@@ -53,7 +54,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
     one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
-    and summary.
+    and summary. Of a session of another program all is taken back that a model made of it.
     """
     from picomem.engine.transfers import left_by_undo
 
@@ -137,8 +138,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
 def _wanted(engine: Engine, request: Changes) -> ChangeFilter:
     now, wanted = engine.now(), ChangeFilter(actor=request.actor, verb=request.verb)
-    since = moment(request.since, now, engine.zone)
-    until = moment(request.until, now, engine.zone, end=True)
+    since, until = between(request.since, request.until, now, engine.zone)
     return replace(
         wanted,
         since=wanted.since if since is None else since,

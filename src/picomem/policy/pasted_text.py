@@ -92,6 +92,7 @@ _EXTERNAL = late_pattern(
 )
 # Patterns with several `[ \t]*` take a time that grows with a power of a run of blanks, so no run is longer for them.
 _LONGEST_GAP = 8
+_THEIRS = late_pattern(rf"[{_BLANK}\n]+")
 _LONG_GAP = late_pattern(r"[^\S\n]{9,}")
 _LONGEST_TAG = 100  # characters
 _OPENING_TAG = re.compile(r"\s*<([A-Za-z][\w-]{1,60})(?:\s[^<>\n]{0,200})?>")
@@ -105,7 +106,7 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
     printed stays."""
     longest = _end_of_head(text)
     if longest < len(text):
-        return without_pasted(text[:longest], machines=machines) + re.sub(r"[^\n]", _BLANK, text[longest:])
+        return without_pasted(text[:longest], machines=machines) + _blank(text[longest:])
     shortened = _LONG_GAP.sub(lambda gap: gap[0][:_LONGEST_GAP], text)
     if len(shortened) < len(text):
         return _with_gaps(text, without_pasted(shortened, machines=machines))
@@ -122,10 +123,10 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
         shown_by_structure(text),
     )
     for start, end in chain.from_iterable(theirs):
-        text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
+        text = text[:start] + _blank(text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:
-        text = text[:begins] + re.sub(r"[^\n]", _BLANK, text[begins:])
+        text = text[:begins] + _blank(text[begins:])
     return _QUOTED.sub(_blanked, text) if ">" in text else text
 
 
@@ -171,8 +172,7 @@ def own_words(text: str) -> str:
 def pasted_words(text: str) -> str:
     """The words of others in it."""
     kept = without_pasted(text)
-    theirs = (char for char, own in zip(text, kept, strict=True) if own == _BLANK or char == "\n")
-    return "".join(theirs).strip()
+    return "".join(text[run.start() : run.end()] for run in _THEIRS.finditer(kept)).strip()
 
 
 def told_apart(text: str) -> list[tuple[bool, str]]:
@@ -230,4 +230,9 @@ def _headers_begin(text: str) -> int | None:
 
 
 def _blanked(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", _BLANK, match[0])
+    return _blank(match[0])
+
+
+def _blank(text: str) -> str:
+    """Blanks in the place of a text, and its line breaks."""
+    return "\n".join(_BLANK * len(line) for line in text.split("\n"))

@@ -30,6 +30,7 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.policy.pasted_text import without_fences, without_pasted
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
+from picomem.text.late_pattern import late_pattern
 from picomem.text.memory_keys import suggest_key
 
 LONGEST_TEXT = 4_000  # characters; of a longer text only the ends are read
@@ -100,11 +101,12 @@ def statement(said: str) -> str:
 
 _FOLD = str.maketrans("’‘記請後從現開們決歡習慣個這別準備錄", "''记请后从现开们决欢习惯个这别准备录")
 _BLANK = "\x00"
+# What is shown and not said, each with the signs without which there is none.
 _SHOWN = (
-    r"(?m)^[ \t]{0,3}>.*$",
-    r"`[^`\n]{1,500}`",
-    r"\"[^\"\n]{1,800}\"|“[^“”\n]{1,800}”|「[^「」\n]{1,800}」|『[^『』\n]{1,800}』",
-    r"(?<!\w)'[^'\n]{1,300}'(?!\w)",
+    (">", late_pattern(r"(?m)^[ \t]{0,3}>.*$")),
+    ("`", late_pattern(r"`[^`\n]{1,500}`")),
+    ('"“「『', late_pattern(r"\"[^\"\n]{1,800}\"|“[^“”\n]{1,800}”|「[^「」\n]{1,800}」|『[^『』\n]{1,800}』")),
+    ("'", late_pattern(r"(?<!\w)'[^'\n]{1,300}'(?!\w)")),
 )
 
 
@@ -116,8 +118,9 @@ class _Part:
 
 def _shadow(text: str) -> str:
     shadow = text.translate(_FOLD)
-    for shown in _SHOWN:
-        shadow = re.sub(shown, _blanked, shadow)
+    for signs, shown in _SHOWN:
+        if any(sign in shadow for sign in signs):
+            shadow = shown.sub(_blanked, shadow)
     return shadow
 
 
@@ -135,9 +138,10 @@ def _ends(text: str) -> list[tuple[int, int]]:
     return [(0, stops[-1] if stops else 0), (tail + stop.end() if stop else len(text), len(text))]
 
 
-_STOP = r"[.!?]+(?=[\s\x00)]|$)|[。！？]+|\n+"
+_STOP = late_pattern(r"[.!?]+(?=[\s\x00)]|$)|[。！？]+|\n+")
 _BULLET = r"[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+"
-_ABBREVIATION = r"(?i)(?:\b(?:e\.g|i\.e|vs|etc|dr|mr|mrs|ms|no|approx|st)|^\s*\d{1,2})$"
+_MARK = late_pattern(rf"\s*(?:{_BULLET})?")
+_ABBREVIATION = late_pattern(r"(?i)(?:\b(?:e\.g|i\.e|vs|etc|dr|mr|mrs|ms|no|approx|st)|^\s*\d{1,2})$")
 _WRAPPED_AT = 60  # a line at least so long that goes on in lower case was wrapped by an editor
 
 
@@ -146,20 +150,20 @@ def _sentences(shadow: str) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(shadow):
         stop = _next_stop(shadow, start)
-        mark = re.match(rf"\s*(?:{_BULLET})?", shadow[start:stop])
-        first = start + (mark.end() if mark else 0)
+        mark = _MARK.match(shadow, start, stop)
+        first = mark.end() if mark else start
         if first < stop:
             yield first, stop
         start = stop
 
 
 def _next_stop(shadow: str, start: int) -> int:
-    for match in re.finditer(_STOP, shadow[start:]):
-        at, end = start + match.start(), start + match.end()
+    for match in _STOP.finditer(shadow, start):
+        at, end = match.span()
         if match[0] == "\n":
-            goes_on = match.start() >= _WRAPPED_AT and shadow[end : end + 1].islower()
+            goes_on = at - start >= _WRAPPED_AT and shadow[end : end + 1].islower()
         else:
-            goes_on = match[0] == "." and re.search(_ABBREVIATION, shadow[max(start, at - 8) : at])
+            goes_on = match[0] == "." and _ABBREVIATION.search(shadow[max(start, at - 8) : at])
         if not goes_on:
             return end
     return len(shadow)

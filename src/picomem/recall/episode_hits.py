@@ -215,7 +215,7 @@ def _handed_out(
             if stated.estimate >= SUGGESTED and episode.tokens <= _SHORT:
                 state.stated[episode.id] = episode.preview[stated.start : stated.end]
             text = episodes.text_of(episode)
-            reason = why(doc, evidence, words, state.question.words, text)
+            reason = why(doc, evidence, words, state.question.written_words, text)
             hit = episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc))
             hits.append(replace(hit, parts=state.parts(doc, share, fusion, signals)))
             if len(hits) == state.wanted.limit:

@@ -10,9 +10,10 @@ from picomem.clock import to_datetime
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
-from picomem.records.episode import Episode, Transcript, begins_outcome
+from picomem.records.episode import Episode, Transcript, begins_outcome, form_answers
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
+from picomem.records.transcript import with_questions
 from picomem.text.terms import is_cjk, says_little, terms, terms_of_word, words_in, written_as
 from picomem.text.tokens import count_tokens
 
@@ -82,7 +83,8 @@ def episode_hit(
     """An episode as a hit, with the pointer that opens it. Of what was done in it the hit has what holds one of the
     `words` of a question, and of what came of it as well; all where there is no question. Where it holds nothing but
     what came of commands, the hit is text of a tool."""
-    text, origin = episode.summary or episode.preview, episode.origin
+    text, origin = episode.summary or with_questions(episode.preview, form_answers(episode)), episode.origin
+    tokens = episode.tokens if text == episode.preview or episode.summary else count_tokens(text)
     actions, outcomes = tuple(episode.actions.splitlines()), tuple(episode.outcomes.splitlines())
     if words is not None:
         fitting = _fitting(actions, words)
@@ -103,7 +105,7 @@ def episode_hit(
         score=score,
         why=why,
         origin=origin,
-        tokens=episode.tokens + HIT_OVERHEAD + (count_tokens(done) if done else 0),
+        tokens=tokens + HIT_OVERHEAD + (count_tokens(done) if done else 0),
         at=episode.started_at,
         key=episode.key,
         kind=episode.category,
@@ -194,7 +196,7 @@ def _named(
         return [f"{_written(text, near[term])} (near {_asked_phrase(replaced, asked)})"]
     run = asked.get(term, term)
     if not is_cjk(run):
-        return [_asked_word(term, asked)]
+        return [asked_word(term, asked)]
     pairs = [held for held in own if asked.get(held, held) == run]
     return _pieces(run, [pair for pair in pairs if not says_little(pair)] or pairs)
 
@@ -203,7 +205,7 @@ def _asked_phrase(terms: Sequence[str], asked: Mapping[str, str]) -> str:
     """The words of the question behind some terms of it."""
     if is_cjk(terms[0]):
         return "".join(_pieces(asked[terms[0]], terms))
-    return " ".join(_asked_word(term, asked) for term in terms)
+    return " ".join(asked_word(term, asked) for term in terms)
 
 
 def _written(text: str, terms: Sequence[str]) -> str:
@@ -225,7 +227,7 @@ def _starts(run: str, pair: str) -> list[int]:
     return [place for place in range(len(run)) if run.startswith(pair, place)]
 
 
-def _asked_word(term: str, asked: Mapping[str, str]) -> str:
+def asked_word(term: str, asked: Mapping[str, str]) -> str:
     """The word of the question behind a term, such as “deploys” for “deploi”; of a longer word only the part."""
     word = asked.get(term, term)
     if is_cjk(word):
@@ -248,7 +250,7 @@ def spelling_warnings(
     for term, spellings in spelled.items():
         words = {word.casefold(): word for text in texts for near in spellings if (word := _word_in(text, near))}
         if words:
-            yield f"“{_asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
+            yield f"“{asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

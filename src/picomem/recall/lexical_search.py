@@ -41,6 +41,7 @@ _SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) f
 _MOST_SLIPS = 4
 _MOST_MISSPELT = 16  # unknown terms of a question for which near spellings are looked for
 _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
+_LATEST = 32  # documents that a statement of common words alone is compared with
 _MOST_SUBSTRINGS = 50
 _MOST_SUBSTRING_TERMS = 8  # each is looked for in every text
 _SHORTEST = 3  # characters of a word that is looked for inside others
@@ -160,6 +161,10 @@ class Corpus:
         """Do what `scores` does, for all terms together that begin so."""
         return self._index.postings(self.scope, self.source, term, prefix=True, weight=weight).scores
 
+    def latest_with(self, terms: Collection[str], limit: int) -> list[int]:
+        """Return the latest documents that hold all of some terms."""
+        return search.of(self.tx).latest_with(self.scope, self.source, terms, limit)
+
     def texts(self, docs: Collection[int]) -> dict[int, str]:
         """The texts of some documents, with the keys of memories. One whose row is damaged is left out."""
         if self.source == "memory":
@@ -190,9 +195,28 @@ class Corpus:
         return weight_of(term, says * relative_rarity(self.documents, count))
 
 
-def match_words(where: Corpus, question: Question, *, exact: bool = False, most: int = _MOST_DOCUMENTS) -> WordMatches:
-    """Look up the question's terms; `exact`: as they stand, and nothing else. A term of more than `most` documents is
-    skipped if the question has a rarer one."""
+def match_words(where: Corpus, question: Question) -> WordMatches:
+    """Look up the question's terms, and what may stand for them. A term of more than `_MOST_DOCUMENTS` is skipped if
+    the question has a rarer one."""
+    return _match(where, question, _MOST_DOCUMENTS, exact=False)
+
+
+def match_statement(where: Corpus, statement: Question, most: int) -> WordMatches:
+    """Look up the words of a statement as they stand. A term of more than `most` documents is skipped. If all terms are
+    so common, the latest documents match that hold all of them or, where none does, the rarest of them: so however many
+    documents there are, the same number is read."""
+    matches = _match(where, statement, most, exact=True)
+    common = [term for term, count in matches.counts.items() if count > most]
+    if common and not matches.weights:
+        rarest = min(common, key=lambda term: matches.counts[term])
+        holds_all = len(common) == len(matches.counts)
+        latest = where.latest_with(common, _LATEST) if holds_all else []
+        latest = latest or where.latest_with([rarest], _LATEST)
+        _add(matches, rarest, dict.fromkeys(latest, matches.idf[rarest]))
+    return matches
+
+
+def _match(where: Corpus, question: Question, most: int, *, exact: bool) -> WordMatches:
     matches = WordMatches()
     if not where.documents:
         return matches
@@ -206,7 +230,7 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False, most:
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
     slips = _slips(where, misspelt, question) if where.weights.spelling else {}
-    wanted = [term for term in counts if term in (rare or heard)]
+    wanted = [term for term in counts if term in (rare if rare or exact else heard)]
     whole = [(term, matches.idf[term]) for term in wanted if term not in question.single]
     spelled = [spelling for spellings in slips.values() for spelling in spellings]
     scores = where.scores([*whole, *spelled])

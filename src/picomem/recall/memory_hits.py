@@ -26,7 +26,8 @@ _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the que
 _MADE = (Source.SESSION, Source.CONSOLIDATION)  # from what was said, by picomem itself
 _ALWAYS = 2**62  # behind all times: what is believed now, whatever the clock says
 _VERSIONS = 32  # of a memory, the latest, among whose sources it is looked where it was said
-_WIDER = 4  # times as many are read where the filters leave too few
+_WIDER = 4  # times as many more are read at most where the filters leave too few
+_SPARE = 8  # more than are probably needed, so that one more reading is mostly enough
 _SAYS_THE_SAME = Decision.MERGE.value  # why a memory was archived whose words are not outdated
 
 
@@ -93,9 +94,12 @@ def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collec
         read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
         kept |= {memory.doc: memory for memory in admitted(state, read)}
         known.update(docs)
-        if count >= len(totals) or sum(doc in totals for doc in kept) >= rank.CANDIDATES:
+        admitted_count = sum(doc in totals for doc in kept)
+        if count >= len(totals) or admitted_count >= rank.CANDIDATES:
             return kept
-        count *= _WIDER
+        # As many more as the filters will probably leave what is missing of.
+        missing = rank.CANDIDATES - admitted_count
+        count += min(_WIDER * count, missing * count // max(admitted_count, 1) + _SPARE)
 
 
 def admitted(state: RecallState, read: Iterable[Memory]) -> list[Memory]:
@@ -160,7 +164,8 @@ def _was_outdated(state: RecallState, gone: Memory) -> bool:
 
 
 def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMatches) -> str:
-    return why(memory.doc, signals.evidence(memory.doc), words, state.question.words, f"{memory.content}\n{memory.key}")
+    text = f"{memory.content}\n{memory.key}"
+    return why(memory.doc, signals.evidence(memory.doc), words, state.question.written_words, text)
 
 
 def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:

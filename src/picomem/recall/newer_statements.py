@@ -17,7 +17,7 @@ from picomem.light_dataclass import replace
 from picomem.recall.final_scores import rescored
 from picomem.recall.hits import episode_hit
 from picomem.recall.legs import RecallState
-from picomem.recall.lexical_search import Corpus, match_words
+from picomem.recall.lexical_search import Corpus, match_statement
 from picomem.recall.memory_hits import admitted, as_hit
 from picomem.recall.question import statement
 from picomem.recall.rank import best_by_words
@@ -72,7 +72,7 @@ def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit
 def _newer_than(older: Hit, state: RecallState, corpora: Sequence[Corpus], ranked: Mapping[str, Hit]) -> Hit | None:
     """The hit, new or among the ranked ones, of the statement that most likely replaces an older one."""
     words = statement(state.stated[older.id])
-    among_memories, among_episodes = (match_words(corpus, words, exact=True, most=_COMMON) for corpus in corpora)
+    among_memories, among_episodes = (match_statement(corpus, words, _COMMON) for corpus in corpora)
     said = corpora[-1]
     rarity, unknown = said.rarities(words.terms, words, among_episodes.counts), said.rarity(_USUAL)
     docs = [best_by_words(matches.totals, _MOST_READ) for matches in (among_memories, among_episodes)]

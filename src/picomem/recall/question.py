@@ -10,7 +10,7 @@ from picomem.recall.speaker import is_of_asker, is_telling, may_be_of_agent
 from picomem.text.storable import plain
 from picomem.text.temporal.parsing import TimeReading, read_time
 from picomem.text.temporal.session_references import SessionReading, read_sessions
-from picomem.text.terms import is_cjk, worded_terms
+from picomem.text.terms import is_cjk, terms_of_word, worded_terms, words_in
 
 LONGEST = 8_000  # characters of a question that are looked at
 MOST_TERMS = 48
@@ -34,6 +34,15 @@ class Question:
     @property
     def terms(self) -> tuple[str, ...]:
         return tuple(self.words)
+
+    @property
+    def written_words(self) -> dict[str, str]:
+        """`words` as they stand in the question, for people: with their accents."""
+        if self.about.isascii():
+            return self.words
+        words = reversed([word[0] for word in words_in(self.about)])  # the first one that gives a term stands
+        as_written = {term: word for word in words for term in terms_of_word(word)}
+        return {term: word if is_cjk(word) else as_written.get(term, word) for term, word in self.words.items()}
 
 
 def statement(text: str) -> Question:

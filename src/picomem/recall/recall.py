@@ -100,7 +100,7 @@ class Recall:
         hits = _within_budget(chosen, wanted.token_budget, state.matched)
         hits = [replace(hit, marks=marks(hit.text, state.matched.get(hit.id, {}))) for hit in hits]
         left_out = min(len(ranked), wanted.limit) - len(hits)
-        warnings = [*spelling_warnings(state.spelled, question.words, hits), *warnings]
+        warnings = [*spelling_warnings(state.spelled, question.written_words, hits), *warnings]
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
         asked = None if filters.limits_time else time.window

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from shlex import quote
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -41,11 +41,14 @@ class Caller:
 
     user: str = LOCAL_USER
     actor: str = ""  # the name that stands on changes; empty: the user's
-    permissions: frozenset[str] = OWN_DATA | {PURGE}
+    permissions: Collection[str] = OWN_DATA | {PURGE}  # kept as a frozenset
     is_agent: bool = False
 
     def __post_init__(self) -> None:
-        unknown = sorted(self.permissions - PERMISSIONS)
+        if isinstance(self.permissions, str):
+            raise InvalidInput(f"The permissions are the text “{self.permissions[:64]}”; give a collection of names.")
+        object.__setattr__(self, "permissions", frozenset(self.permissions))
+        unknown = sorted(str(name) for name in self.permissions if name not in PERMISSIONS)
         if unknown:
             known = ", ".join(sorted(PERMISSIONS))
             raise InvalidInput(f"There is no permission “{unknown[0][:64]}”; the permissions are {known}.")

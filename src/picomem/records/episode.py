@@ -96,7 +96,7 @@ class Episode:
     created_at: Micros = 0
     actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
     outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
-    suggested: str = ""  # stretches of the preview that seem worth remembering: see `suggested_spans`
+    suggested: str = ""  # stretches of the preview: see `suggested_spans` and `form_answers`
     tags: tuple[str, ...] = ()  # of a person; the host's is the branch
 
     def has_tag(self, tag: str) -> bool:
@@ -118,6 +118,17 @@ class SuggestedSpan(NamedTuple):
 
 
 def suggested_spans(stored: str) -> list[SuggestedSpan]:
+    """The stretches in a text of `packed_spans` that seem worth remembering at all."""
+    return [span for span in _unpacked(stored) if span.estimate]
+
+
+def form_answers(episode: Episode) -> list[tuple[str, str]]:
+    """The questions of a form that an episode answers, each with a part of the answer."""
+    spans = sorted(span for span in _unpacked(episode.suggested) if span.question)
+    return [(span.question, episode.preview[span.start : span.end]) for span in spans]
+
+
+def _unpacked(stored: str) -> list[SuggestedSpan]:
     """The stretches that `packed_spans` made a text of."""
     parts = (line.split(" ", 3) for line in stored.split("\n") if line)
     return [

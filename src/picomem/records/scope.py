@@ -31,7 +31,7 @@ class Scope:
         for name in ("user", "agent", "project", "session"):
             value = getattr(self, name)
             # A name stands in lines that are read as such: in the index page, in a citation, at a terminal.
-            if len(value) > LONGEST or plain(value) != value or not value.isprintable():
+            if value and (len(value) > LONGEST or plain(value) != value or not value.isprintable()):
                 raise InvalidInput(
                     f"The {name} id is longer than {LONGEST} characters or not a plain line of text; use a shorter "
                     "name."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
 from picomem.records.kinds import Origin
@@ -43,6 +45,19 @@ class Turn:
         """The question of a form that a stretch of the words answers; empty where it answers none."""
         said = self.text[start:end].strip()
         return next((question for question, answer in self.answers if said in answer), "")
+
+
+def with_questions(text: str, answers: Iterable[tuple[str, str]]) -> str:
+    """Return a text with each question of a form before the line in which its answer begins."""
+    first: dict[str, str] = {}
+    for question, answer in answers:
+        first.setdefault(question, answer)
+    for question, answer in reversed(first.items()):
+        at = text.find(answer) if answer else -1
+        if at >= 0:
+            line = text.rfind("\n", 0, at) + 1
+            text = f"{text[:line]}{question} {text[line:]}"
+    return text
 
 
 @dataclass(frozen=True, slots=True)

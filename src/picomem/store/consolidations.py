@@ -74,6 +74,13 @@ class UnreadTranscript(NamedTuple):
     tokens: int
 
 
+class DistilledUpTo(NamedTuple):
+    """How many turns of a transcript a model has seen, in which generation of its file."""
+
+    turns: int
+    generation: int
+
+
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
     rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
@@ -202,6 +209,18 @@ def _of_transcript(row: Row | None) -> Record | None:
 def latest_of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Record | None:
     """The latest run of a transcript; None where there is none. Raises Corrupt for a damaged row."""
     return _of_transcript(sql(tx).one("latest_transcript_consolidation", user=scope.user, transcript_id=transcript_id))
+
+
+def of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> list[Record]:
+    """The runs of a transcript, the latest first. Raises Corrupt for a damaged row."""
+    rows = sql(tx).all("transcript_consolidations_of", user=scope.user, transcript_id=transcript_id)
+    return [record for row in rows if (record := _of_transcript(row)) is not None]
+
+
+def distilled(tx: Transaction, scope: Scope) -> dict[str, DistilledUpTo]:
+    """Up to where a model has distilled transcripts, by their ids."""
+    rows = sql(tx).all("distilled_transcripts", user=scope.user)
+    return {str(transcript_id): DistilledUpTo(int(turns), int(generation)) for transcript_id, turns, generation in rows}
 
 
 def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[UnreadTranscript]:

@@ -91,11 +91,14 @@ def _owner(name: str, text: str) -> str:
 
 def of_types(row: Iterable[object], types: Iterable[type]) -> Row:
     """The values of an index, which has no hash: a value of another type than the column's, which only damage makes, is
-    replaced by the empty one of that type."""
-    return tuple(
-        value if isinstance(value, type_) or (type_ is float and isinstance(value, int)) else type_()
-        for value, type_ in zip(row, types, strict=True)
-    )
+    replaced by the empty one of that type, and the bytes of a text by the text."""
+    return tuple(_of_type(value, type_) for value, type_ in zip(row, types, strict=True))
+
+
+def _of_type(value: object, type_: type) -> object:
+    if isinstance(value, type_) or (type_ is float and isinstance(value, int)):
+        return value
+    return value.decode("utf-8", "replace") if type_ is str and isinstance(value, bytes) else type_()
 
 
 def decoded(row: Row) -> Row:

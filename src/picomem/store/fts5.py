@@ -57,6 +57,11 @@ class Fts5Search:
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
+    def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
+        owner = owner_token(scope.user)
+        match = " AND ".join(f'"{owner}{term}"' for term in terms)
+        return [doc for (doc,) in self._tx.all(f"{source}_words_latest", match=match, limit=limit)]
+
     def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
         match = f'"{owner_token(scope.user)}{head}"' + (" *" if head.isalpha() else "")
         return [doc for (doc,) in self._tx.all("episode_words_between", match=match, first=first, last=last)]

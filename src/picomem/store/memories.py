@@ -20,6 +20,7 @@ from picomem.store.row_counts import VersionCounts
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
+from picomem.text.memory_keys import numbered
 
 
 class VersionLink(NamedTuple):
@@ -691,7 +692,7 @@ def rekey(tx: Transaction, old: Memory, key: str) -> None:
 
 def move(tx: Transaction, old: Memory, project: str) -> None:
     """Let a version stand in another project, under a key that is free there, in its row and in full text."""
-    _move(tx, old, project, free_key(tx, old, replace(old.scope, project=project), old.key))
+    _move(tx, old, project, free_key(tx, replace(old.scope, project=project), old.key, old.id))
 
 
 def _move(tx: Transaction, old: Memory, project: str, key: str) -> None:
@@ -699,12 +700,27 @@ def _move(tx: Transaction, old: Memory, project: str, key: str) -> None:
     reindex(tx, old, replace(old, key=key))
 
 
-def free_key(tx: Transaction, memory: Memory, owner: Scope, key: str) -> str:
-    """The key, or else the first that is like it, under which `owner` believes no other memory."""
-    free, number = key, 2
-    while (holder := by_key(tx, owner, free)) is not None and holder.id != memory.id:
-        free, number = f"{key[:60]}_{number}", number + 1
-    return free
+def free_key(tx: Transaction, owner: Scope, key: str, holder_id: str = "") -> str:
+    """The key, or else one like it with a number, under which `owner` believes no memory but that of `holder_id`.
+
+    The number is the least above one that is taken. Few numbers are looked at, because thousands of statements may
+    suggest one key.
+    """
+    taken, free = 0, 1
+    while _is_taken(tx, owner, numbered(key, free), holder_id):
+        taken, free = free, 2 * free
+    while free - taken > 1:
+        between = (taken + free) // 2
+        if _is_taken(tx, owner, numbered(key, between), holder_id):
+            taken = between
+        else:
+            free = between
+    return numbered(key, free)
+
+
+def _is_taken(tx: Transaction, owner: Scope, key: str, holder_id: str) -> bool:
+    memory = by_key(tx, owner, key)
+    return memory is not None and memory.id != holder_id
 
 
 def reindex(tx: Transaction, old: Memory, new: Memory) -> None:
@@ -904,6 +920,8 @@ def _record(row: Row) -> Memory:
 
 def names_in(stored: str) -> tuple[str, ...]:
     """A list of names as it was stored; damaged, it is no name at all, and the row's hash tells."""
+    if stored == "[]":
+        return ()
     try:
         names = json.loads(stored)
     except ValueError:

@@ -39,7 +39,7 @@ from psycopg_pool import ConnectionPool
 
 from picomem import errors
 from picomem.records.scope import Scope
-from picomem.store import postgres_commit
+from picomem.store import postgres_commit, postgres_full_text
 from picomem.store.connector import EVERYONE, Everyone
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
@@ -68,6 +68,7 @@ _TABLES = (  # the tables with rows, each with its primary key
     f"AS bound (numbers) WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND t.relkind = 'r' "
     f"AND (%(user)s::text IS NULL OR t.relispartition AND {_OF_USER}) ORDER BY t.relname"
 )
+_SNAPSHOT = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}"
 _READERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
     "AND age(backend_xmin) >= age(%s::xid)"
@@ -150,6 +151,11 @@ class PostgresConnector:
             row = opened.execute(text, {}, None).fetchone()
         return int(row[0]) if row else 0
 
+    def incomplete_full_text(self) -> list[str]:
+        """The tables of full text that are not complete."""
+        with self._snapshot() as opened:
+            return postgres_full_text.incomplete(opened.see(None))
+
     def one_row(self, text: str) -> tuple[Any, ...]:
         """The row that a statement about the database itself gives."""
         with self._snapshot() as opened:
@@ -195,7 +201,7 @@ class PostgresConnector:
             with self._explained():
                 yield outer[0]
             return
-        opened = OpenTransaction(self.name, begin=self._begin_snapshot)
+        opened = OpenTransaction(self.name, begin=self._begin_snapshot, restart=_restart_snapshot)
         with self._ended(opened, _all_was_read):
             self._local.read = (opened, None)
             try:
@@ -204,7 +210,7 @@ class PostgresConnector:
                 self._local.read = None
 
     def _begin_snapshot(self, first: str) -> psycopg.Connection[Any]:
-        return self._began(f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}; {first}")[0]
+        return self._began(f"{_SNAPSHOT}; {first}")[0]
 
     @contextmanager
     def _begun(
@@ -306,6 +312,11 @@ def _configured(connection: psycopg.Connection[Any]) -> None:
     if connection.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
         connection.prepare_threshold = _PREPARED_AFTER
         connection.prepared_max = _MOST_PREPARED
+
+
+def _restart_snapshot(connection: psycopg.Connection[Any]) -> None:
+    """Begin a snapshot anew on a connection whose transaction an error has ended."""
+    connection.execute(f"ROLLBACK; {_SNAPSHOT}".encode())
 
 
 def _all_was_read() -> None:

@@ -54,20 +54,23 @@ class PostgresMaintenance:
         )
 
     def integrity(self) -> list[str]:
-        """What is wrong with the role. The server checks its own pages, and the rows are checked by their hashes."""
+        """What is wrong with the role, and with the tables of full text. The server checks its own pages, and the rows
+        are checked by their hashes."""
+        lacking = [_lacking(table) for table in self._connector.incomplete_full_text()]
         (passes,) = self._connector.one_row(
             "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
         )
         if not passes:
-            return []
+            return lacking
         return [
+            *lacking,
             "the role passes over row-level security, which keeps the users apart; connect with a role that is no "
-            "superuser and has no BYPASSRLS"
+            "superuser and has no BYPASSRLS",
         ]
 
     def words_integrity(self, source: str) -> str:  # noqa: ARG002 - of the protocol
-        """None: the rows of full text are compared with those of the memories."""
-        return ""
+        """Whether the tables are complete; their rows are compared with those of the memories."""
+        return "; ".join(map(_lacking, self._connector.incomplete_full_text()))
 
     def has_damaged_index(self) -> bool:
         return False
@@ -104,3 +107,7 @@ class PostgresMaintenance:
             f"is written{later}. What was purged may also be in {', in '.join(others)}. picomem examined no file of "
             "the server."
         )
+
+
+def _lacking(table: str) -> str:
+    return f"the table {table} of full text is gone, or lacks a column, its key or a partition"

@@ -97,6 +97,10 @@ class PostgresSearch:
         mean = _mean_size(documents, total)
         return [saturate(of_term.get(term, []), weight, mean) for term, weight in weights]
 
+    def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
+        values = {"user": scope.user, "source": _NUMBERS[source], "words": list(terms), "count": len(terms)}
+        return [doc for (doc,) in self._tx.all("latest_docs_with", **values, limit=limit)]
+
     def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
         until = head + (_HIGHEST if head.isalpha() else "\x01")
         values = {"user": scope.user, "source": _NUMBERS["episode"], "from": head, "to": until}

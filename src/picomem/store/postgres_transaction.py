@@ -8,8 +8,9 @@ from typing import Any
 import psycopg
 from psycopg import sql as quoted
 
+from picomem.errors import Corrupt
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers
+from picomem.store import doc_numbers, postgres_full_text
 from picomem.store.connector import EVERYONE, Everyone, RepairTransaction, Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, restore, select, write
 from picomem.store.postgres_dialect import translated_statement
@@ -34,11 +35,14 @@ class OpenTransaction:
         sees: str | Everyone | None = None,
         connection: psycopg.Connection[Any] | None = None,
         begin: Callable[[str], psycopg.Connection[Any]] | None = None,
+        restart: Callable[[psycopg.Connection[Any]], object] | None = None,
     ) -> None:
         """It has begun on a connection, or begins with its first statement, which spares a round trip.
 
-        Then `begin` takes the statement that says whose rows are seen, if any, and gives the connection."""
+        Then `begin` takes the statement that says whose rows are seen, if any, and gives the connection, and `restart`
+        begins it anew there, with nobody's rows."""
         self.store = store
+        self._restart = restart
         self.connection = connection
         self._begin = begin
         self._sees = sees
@@ -49,7 +53,12 @@ class OpenTransaction:
             cursor = self.see(sees).cursor(binary=True)
             return cursor.execute(translated_statement(text).encode(), values)
         except psycopg.Error as error:
-            raise postgres_translation(error, self.store) from error
+            translation = postgres_translation(error, self.store)
+            if isinstance(translation, Corrupt) and self._restart is not None and self.connection is not None:
+                # The server ends a transaction with its first error, and a recall goes on without what is damaged.
+                self._restart(self.connection)
+                self._sees = None
+            raise translation from error
 
     def execute_many(self, text: str, rows: list[Mapping[str, object]], sees: str | Everyone | None) -> None:
         """Run a statement once for each of the values."""
@@ -156,7 +165,14 @@ class PostgresRepair(PostgresTransaction, RepairTransaction):
         return restore(table, before, tuple(map(_decoded, row)), self._run)
 
     def rebuild_indexes(self) -> bool:
-        """The server keeps its indexes; an administrator runs REINDEX where one is damaged."""
+        """Make full text that is incomplete anew, empty. The server keeps its indexes; an administrator runs REINDEX
+        where one is damaged."""
+        connection = self._opened.see(EVERYONE)
+        try:
+            if postgres_full_text.incomplete(connection):
+                postgres_full_text.make_anew(connection)
+        except psycopg.Error as error:
+            raise postgres_translation(error, self._opened.store) from error
         return False
 
 

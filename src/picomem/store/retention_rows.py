@@ -8,7 +8,7 @@ from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.bit_repair import mended
 from picomem.store.connector import Row, Transaction
-from picomem.store.damaged_rows import legible, readable
+from picomem.store.damaged_rows import legible, of_types, readable
 from picomem.store.row_hash import KEYS, by_name, is_whole
 from picomem.store.sql_access import sql
 
@@ -126,32 +126,38 @@ def _restored(table: str, row: Row) -> dict[str, Any] | None:
 
 def transcripts(tx: Transaction, scope: Scope) -> list[TranscriptAge]:
     """Every transcript, by id."""
-    return list(map(TranscriptAge._make, sql(tx).all("transcript_ages", user=scope.user)))
+    return [
+        TranscriptAge(*of_types(row, (str, str, str, str, str, str, int, int)))
+        for row in sql(tx).all("transcript_ages", user=scope.user)
+    ]
 
 
 def episodes(tx: Transaction, scope: Scope) -> list[EpisodeAge]:
     """Every episode, by id."""
-    return list(map(EpisodeAge._make, sql(tx).all("episode_ages", user=scope.user)))
+    return [EpisodeAge(*of_types(row, (str, str, int, str))) for row in sql(tx).all("episode_ages", user=scope.user)]
 
 
 def sessions(tx: Transaction, scope: Scope) -> list[SessionAge]:
     """Every conversation, by id."""
-    return list(map(SessionAge._make, sql(tx).all("session_ages", user=scope.user)))
+    return [SessionAge(*of_types(row, (str, str, int))) for row in sql(tx).all("session_ages", user=scope.user)]
 
 
 def messages(tx: Transaction, scope: Scope) -> list[MessageAge]:
     """Every message, in the order of the conversations."""
-    return list(map(MessageAge._make, sql(tx).all("message_ages", user=scope.user)))
+    return [MessageAge(*of_types(row, (str, int, str, int))) for row in sql(tx).all("message_ages", user=scope.user)]
 
 
 def versions(tx: Transaction, scope: Scope) -> list[VersionText]:
     """Every version of a memory, by id and number."""
-    return list(map(VersionText._make, sql(tx).all("version_texts", user=scope.user)))
+    return [
+        VersionText(*of_types(row, (str, int, str, str, str, str)))
+        for row in sql(tx).all("version_texts", user=scope.user)
+    ]
 
 
 def refusals(tx: Transaction, scope: Scope) -> list[RefusalAge]:
     """Every change that refused a text, oldest first."""
-    return list(map(RefusalAge._make, sql(tx).all("refusal_ages", user=scope.user)))
+    return [RefusalAge(*of_types(row, (str, int))) for row in sql(tx).all("refusal_ages", user=scope.user)]
 
 
 def links(tx: Transaction, scope: Scope) -> list[Link]:

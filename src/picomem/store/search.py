@@ -67,6 +67,10 @@ class Search(Protocol):
         """Return of each of several terms the score of each document that holds it, times the term's weight."""
         ...
 
+    def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
+        """Return the latest of the user's documents that hold all of some terms, so many at most."""
+        ...
+
     def episodes_with(self, scope: Scope, head: str, first: int, last: int) -> list[int]:
         """Return which of the user's episodes from number `first` to `last` hold a term that begins so; if `head` is no
         word, that very term."""

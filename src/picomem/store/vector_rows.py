@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.reading_order import check_rises
@@ -166,7 +167,12 @@ def rewritten(tx: Transaction, scope: Scope, number: int, since: int) -> list[in
 
 
 def _columns(rows: list[Row]) -> Columns:
-    return Columns(*zip(*rows, strict=True)) if rows else Columns((), (), ())
+    """The rows by column. Raises Corrupt where one holds a value of another type, because vectors have no hash."""
+    columns = Columns(*zip(*rows, strict=True)) if rows else Columns((), (), ())
+    for values, types in zip(columns, ({int}, {float, int}, {bytes}), strict=True):
+        if not types.issuperset(map(type, values)):
+            raise Corrupt("A vector is damaged; run `picomem doctor --repair`.")
+    return columns
 
 
 def _log(tx: Transaction, scope: Scope, number: int, doc: int) -> None:

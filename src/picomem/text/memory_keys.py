@@ -103,6 +103,12 @@ def suggest_key(text: str, kind: str = "") -> str:
     return _joined(words, lead) if words else lead
 
 
+def numbered(key: str, number: int) -> str:
+    """The key of that number among those that are like it: the first is the key itself."""
+    suffix = f"_{number}" if number > 1 else ""
+    return f"{key[: LONGEST_KEY - len(suffix)]}{suffix}"
+
+
 def tells_of(key: str, gone: str, kept: str) -> bool:
     """Return whether a word of a key is one of a text that goes and of none that is kept: the key was made from it."""
     words = set(key.split("_"))

@@ -30,6 +30,7 @@ from functools import lru_cache
 
 from picomem.blake2b import blake2b
 from picomem.loaded_once import cached_if_short
+from picomem.text.late_pattern import late_pattern
 
 VERSION = "3"
 
@@ -51,11 +52,13 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020
 # Scripts of India and South-East Asia, whose vowel signs are marks and not letters to `\w`.
 _MARKED = "\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _LETTER = rf"(?:[^\W_{_CJK}]|[{_MARKED}])"
-# Patterns are strings: `re` compiles (and keeps) each at its first use, and ASCII text needs none with CJK in it.
+# Compiled at the first use, for ASCII text needs none with CJK in it.
 # A run of CJK; or a word of any other script, with the joiners that hold an identifier or a number together.
-_WORD = rf"[{_CJK}]+|{_LETTER}+(?:[_.\-'’]+{_LETTER}+)*"
-_ASCII_WORD = r"[A-Za-z0-9]+(?:[_.\-']+[A-Za-z0-9]+)*"
-_JOINER = r"[_.\-'’]+"
+_WORD = late_pattern(rf"[{_CJK}]+|{_LETTER}+(?:[_.\-'’]+{_LETTER}+)*")
+_ASCII_WORD = late_pattern(r"[A-Za-z0-9]+(?:[_.\-']+[A-Za-z0-9]+)*")
+_JOINER = late_pattern(r"[_.\-'’]+")
+_ANY_CJK = late_pattern(f"[{_CJK}]")
+_COMBINING = late_pattern("[\u0300-\u036f]+")
 _CLITIC = r"(?i)['’](?:s|t|d|m|ll|re|ve)$"
 _HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+"
 _CJK_ALONE = f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])"
@@ -116,7 +119,7 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
 
 def words_in(text: str) -> Iterator[re.Match[str]]:
     """The words of a text as they stand in it."""
-    return re.finditer(_ASCII_WORD if text.isascii() else _WORD, text)
+    return (_ASCII_WORD if text.isascii() else _WORD).finditer(text)
 
 
 def is_stop_word(word: str) -> bool:
@@ -126,7 +129,7 @@ def is_stop_word(word: str) -> bool:
 
 def is_cjk(text: str) -> bool:
     """Return whether the text holds a CJK character."""
-    return not text.isascii() and bool(re.search(f"[{_CJK}]", text))
+    return not text.isascii() and _ANY_CJK.search(text) is not None
 
 
 def cjk_runs(text: str) -> list[str]:
@@ -151,15 +154,14 @@ def indexed(text: str, owner: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(_ASCII_WORD, text) if text.isascii() else re.findall(_WORD, _fold_accents(text))
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(_fold_accents(text))
 
 
 def _fold_accents(text: str) -> str:
     """NFKC without the combining marks, so that café and cafe are one word; unpaired surrogates go."""
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "ignore").decode())
     decomposed = unicodedata.normalize("NFD", text)
-    kept = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-    return unicodedata.normalize("NFC", kept)
+    return unicodedata.normalize("NFC", _COMBINING.sub("", decomposed))
 
 
 def _terms_of_word(word: str) -> tuple[str, ...]:
@@ -190,7 +192,7 @@ def written_as(term: str, word: str) -> str:
 
 def _pieces(word: str) -> list[str]:
     """The pieces of a word between the signs that join them."""
-    return re.split(_JOINER, _without_clitic(word))  # Ann's is about Ann
+    return _JOINER.split(_without_clitic(word))  # Ann's is about Ann
 
 
 def _without_clitic(word: str) -> str:

@@ -7,20 +7,20 @@ that holds by this count holds by theirs.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import PicomemError
 from picomem.loaded_once import cached_if_short, loaded_once
+from picomem.text.late_pattern import late_pattern
 from picomem.text.storable import plain
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 # Spaces belong to the word behind them, for the vocabulary has runs of spaces; at the end to the word before.
-_WORD = r" +[^ ]+(?: +\Z)?| +\Z"
+_WORD = late_pattern(r" +[^ ]+(?: +\Z)?| +\Z")
 WORDLLAMA = "wordllama>=0.4.0.post1,<0.5"  # as pyproject.toml says: its data files are read without its code
 VOCABULARY_SIZE = 32_000
 _LONGEST_PIECE = 16  # characters, of the vocabulary
@@ -45,7 +45,7 @@ def token_ids(text: str) -> list[int]:
     if "<" in text and ">" in text:
         return _encode(text)
     ids: list[int] = []
-    for word in re.findall(_WORD, f" {text}"):
+    for word in _WORD.findall(f" {text}"):
         encode = _word_ids if len(word) <= _LONGEST_CACHED_WORD else _encode
         ids.extend(encode(word[1:]))  # the tokenizer puts a space before what it is given
     return ids

@@ -13,7 +13,7 @@ from typing import Literal
 from picomem.blake2b import blake2b
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
-from picomem.paths import open_regular, status_of, written_whole
+from picomem.paths import check_folder_of, open_regular, status_of, written_whole
 from picomem.records.scope import Scope
 from picomem.store import exported_files
 from picomem.store.connector import Connector, Transaction
@@ -48,7 +48,9 @@ def lines_of(
 def write_export(
     connector: Connector, scope: Scope, clean: Clean, now: Micros, path: Path, form: ExportFormat
 ) -> ExportCounts:
-    """Export to a file; what it holds. Raises InvalidInput, also for a file that is there and no export."""
+    """Export to a file; what it holds. Raises InvalidInput, also for a file that is there and no export, and NotFound
+    where there is no folder for it."""
+    check_folder_of(path)
     if status_of(path) is not None and _format_of(path) is None:
         raise InvalidInput(f"{path} exists and is no export of picomem; name another file.")
     place = str(path.absolute())

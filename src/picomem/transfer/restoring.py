@@ -14,7 +14,7 @@ from picomem.history.undo import undo
 from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
 from picomem.memory.graph_mapping import is_graph_path
-from picomem.memory.remember import Writer, free_key
+from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED, statement_of
 from picomem.policy.gate import judge, judge_names
 from picomem.policy.redact import check_ids
@@ -161,8 +161,8 @@ class Restoring:
 
     def _keyed(self, tx: Transaction, version: Memory) -> Memory:
         """A version under a key that is free here while it is believed without an end."""
-        if version.valid_to is None and memories.by_key(tx, version.scope, version.key) is not None:
-            return replace(version, key=free_key(tx, version.scope, version.key))
+        if version.valid_to is None:
+            return replace(version, key=memories.free_key(tx, version.scope, version.key))
         return version
 
     # Conversations

@@ -10,10 +10,12 @@ relies on:
   said, so they are turns; `branches` tells which they are.
 - What a person typed while the agent worked is a `queue-operation`, and comes again, or does not, as an `attachment` of
   type `queued_command` or as a message.
-- A tool's result that is the person's: `toolUseResult.answers` to what AskUserQuestion asked, and the plan of
-  ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences. The
-  questions, their headers and their options are the agent's words, and so is an option that the person clicked; what
-  they typed instead is theirs.
+- A tool's result that is the person's: what `toolUseResult` has of the form that AskUserQuestion showed (`answers`, the
+  notes in `annotations`, and `response`, typed instead of answers), and the plan of ExitPlanMode that they approved.
+  Only the result of such a call is read, for a tool can print the same sentences. The sentence of the result changes
+  with the program's versions, so it decides nothing. The questions, their headers and their options are the agent's
+  words, and so is an option that the person clicked; what they typed instead is theirs. Nobody answered a form with
+  `afkTimeoutMs`, or a question that is noted as `unanswered`.
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
@@ -84,8 +86,8 @@ _QUIET = {
     "tag": "bookkeeping",
     "pr-link": "bookkeeping",
     "content-replacement": "bookkeeping",
-    "started": "bookkeeping",
-    "result": "bookkeeping",
+    **dict.fromkeys("started result tools-used atis-latch cost-state".split(), "bookkeeping"),
+    **dict.fromkeys("api-request api-request-shape api-request-blob".split(), "bookkeeping"),
 }
 _TITLES = {"summary": ("1", "summary"), "ai-title": ("2", "aiTitle"), "custom-title": ("3", "customTitle")}
 _BLOCKS = {
@@ -109,9 +111,8 @@ _CLEANUP_DAYS = 30  # where Claude Code's settings name no other period
 _LARGEST_SETTINGS = 1 << 20  # bytes
 _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
-_APPROVED = "User has approved"
-_ANSWERED = "User has answered"
-_ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|\.? *You can now|[.\s]*\Z)', re.DOTALL)
+_ONLY_NOTES = "(notes only)"  # in the place of an answer, where the person chose nothing and wrote a note
+_ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|[^"]*\Z)', re.DOTALL)
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
@@ -122,11 +123,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
 _RESULT = re.compile(
     rb',"message":\{"role":"user","content":\[\{(?:"tool_use_id":"\w+",)?"type":"tool_result",'
-    rb'(?:"tool_use_id":"\w+",)?"content":(?!"User has )'
-    + _STRING
-    + rb"(?:,\"\w+\":(?:"
-    + _STRING
-    + rb"|true|false))*+\}\]\}"
+    rb'(?:"tool_use_id":"\w+",)?"content":' + _STRING + rb"(?:,\"\w+\":(?:" + _STRING + rb"|true|false))*+\}\]\}"
 )
 
 
@@ -215,7 +212,8 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        return "" if state.awaits_result_in(data) or tells_of_task(state, data) else "tool"
+        is_read = _awaits_person_in(state, data) or state.awaits_result_in(data) or tells_of_task(state, data)
+        return "" if is_read else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -420,9 +418,10 @@ def _asked(state: State, content: object) -> Iterator[str]:
         name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
         if name not in (_QUESTION, _PLAN):
             continue
-        pending = [*state.marks.get("pending", "").split(), short(block.get("id"))]
+        pending = [*_pending(state), short(block.get("id"))]
         state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
         for question in objects(inner(block, "input").get("questions")):
+            state.seen.add(_question_key(question.get("question")))
             options = [option.get("label") for option in objects(question.get("options"))]
             labels = [label for label in options if isinstance(label, str)]
             for label in labels:
@@ -432,11 +431,20 @@ def _asked(state: State, content: object) -> Iterator[str]:
             yield "\n".join(line for line in lines if isinstance(line, str))
 
 
+def _awaits_person_in(state: State, data: bytes) -> bool:
+    """Return whether a line may hold the result of a call that only the person can answer."""
+    return any(f'"{call}"'.encode() in data for call in _pending(state))
+
+
+def _pending(state: State) -> list[str]:
+    return state.marks.get("pending", "").split()
+
+
 def _result(state: State, content: object) -> Record | None:
     """The result in a message, where it is that of a call that only the person can answer."""
     for block in objects(content):
         call = block.get("tool_use_id")
-        pending = state.marks.get("pending", "").split()
+        pending = _pending(state)
         if block.get("type") == "tool_result" and isinstance(call, str) and call in pending:
             state.marks["pending"] = " ".join(other for other in pending if other != call)
             return block
@@ -452,17 +460,16 @@ def _results(content: object) -> Iterator[CallResult]:
 def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:
     """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
     state.skipped.add("tool")
-    told, given = inner(record, "toolUseResult"), {}
-    plan, said, answers = told.get("plan"), texts(result.get("content"))[0], told.get("answers")
-    if not told and said.startswith(_ANSWERED):  # a copy, or an earlier version, without the structured result
-        answers = dict(_ANSWER.findall(said))
-    if isinstance(answers, dict):
-        given = {name: answer for name, answer in answers.items() if isinstance(answer, str) and answer.strip()}
+    told, plan = inner(record, "toolUseResult"), inner(record, "toolUseResult").get("plan")
+    given = _answers(told) if told else _answers_in(state, texts(result.get("content"))[0])
+    if given:
         origin = _of_answers(state, record, list(given.values()))
         asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
         text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
         role = "user"
-    elif isinstance(plan, str) and said.startswith(_APPROVED):
+    elif (
+        isinstance(plan, str) and result.get("is_error") is not True and told.get("awaitingLeaderApproval") is not True
+    ):
         text, role, origin = plan, "assistant", Origin.AGENT
     else:
         return ()
@@ -477,8 +484,36 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         begins_run=False,
     )
     # A question may be in the words of what the agent had read.
-    answers = tuple(given.items()) if state.agents_origin().trusted else ()
-    return [replace(turn, answers=answers) for turn in turns]
+    answers = tuple((question, answer) for question, answer in given.items() if question)
+    return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
+
+
+def _answers(told: Record) -> dict[str, str]:
+    """Return what the person answered to a form, by the questions; the question is empty for what answers all."""
+    answers, annotations = inner(told, "answers"), inner(told, "annotations")
+    questions = [question.get("question") for question in objects(told.get("questions"))]
+    if told.get("afkTimeoutMs"):
+        return {}
+    given: dict[str, str] = {}
+    for question in dict.fromkeys((*answers, *annotations)):
+        said, noted = answers.get(question), inner(annotations, question)
+        chosen = [part for part in (said if isinstance(said, list) else [said]) if part != _ONLY_NOTES]
+        parts = (", ".join(part for part in chosen if isinstance(part, str)), noted.get("notes"))
+        if not noted.get("unanswered"):
+            given[question] = "\n".join(part for part in parts if isinstance(part, str) and part.strip())
+    if isinstance(response := told.get("response"), str):
+        question = questions[0] if len(questions) == 1 and isinstance(questions[0], str) else ""
+        given[question] = "\n".join(filter(None, (given.get(question), response)))
+    return {question: answer for question, answer in given.items() if answer.strip()}
+
+
+def _answers_in(state: State, said: str) -> dict[str, str]:
+    """Return the answers in the sentence of a result: a copy, or an earlier version, has nothing else."""
+    return {
+        question: answer
+        for question, answer in _ANSWER.findall(said)
+        if answer.strip() and _question_key(question) in state.seen
+    }
 
 
 def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
@@ -506,6 +541,10 @@ def _headers(told: Record) -> dict[str, str]:
     """Of each question of a form its header."""
     questions = [(question.get("question"), question.get("header")) for question in objects(told.get("questions"))]
     return {str(question): header for question, header in questions if isinstance(header, str) and header}
+
+
+def _question_key(question: object) -> str:
+    return f"question\n{question}"
 
 
 def _option_key(label: str) -> str:

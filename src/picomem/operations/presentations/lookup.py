@@ -206,7 +206,7 @@ def timeline(result: TimelineResult) -> Presentation:
 def index_page(result: IndexResult) -> Presentation:
     total = Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")
     if not result.lines:
-        return Presentation(blocks=(Verbatim(result.page), total))
+        return Presentation(blocks=(Verbatim(result.page), total), warnings=tuple(result.warnings))
     blocks: list[Block] = [
         Table(("tokens", "line"), tuple((f"{line.tokens:,}", line.text) for line in result.lines)),
         total,
@@ -214,4 +214,4 @@ def index_page(result: IndexResult) -> Presentation:
     if result.omitted:
         blocks.append(Heading("Did not fit"))
         blocks += [PresentedEntry(memory.key, (Text(memory.content, 2),)) for memory in result.omitted]
-    return Presentation(blocks=tuple(blocks))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))

@@ -57,7 +57,7 @@ def _read(result: IngestResult) -> list[str]:
     if result.requests:
         became = counts(sorted(result.decisions.items()))
         sentences.append(f"{plural(result.requests, 'request')} to remember went through the gate: {became}.")
-    if result.suggestions:
+    if result.suggestions and (result.episodes or result.updated):
         sentences.append(f"{plural(result.suggestions, 'sentence')} may be worth remembering: `picomem suggestions`.")
     if result.redacted:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
@@ -136,6 +136,7 @@ def status(result: Status) -> Presentation:
     pairs += [
         ("decisions", counts(result.decisions, number_first=False) or "none yet"),
         ("embedder", result.embedder),
+        *_distilling(result),
         *_spending(result),
         *(("job", f"{name}: {state}") for name, state in result.jobs.items()),
         ("size", f"{result.bytes / 1e6:,.2f} MB"),
@@ -147,6 +148,13 @@ def status(result: Status) -> Presentation:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")
     return Presentation(title, (Fields(tuple(pairs)),), tuple(warnings))
+
+
+def _distilling(result: Status) -> list[tuple[str, str]]:
+    if not (result.sessions_distilled or result.sessions_waiting):
+        return []
+    waiting = plural(result.sessions_waiting, "session waits", "sessions wait")
+    return [("distilled", f"{plural(result.sessions_distilled, 'session')}; {waiting} (`picomem consolidate`)")]
 
 
 def _spending(result: Status) -> list[tuple[str, str]]:
@@ -187,4 +195,4 @@ def index_status(result: IndexStatusResult) -> Presentation:
         f"{result.tokens:,} of {result.budget:,} tokens; {plural(result.entries, 'entry', 'entries')} shown, "
         f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
     )
-    return Presentation(blocks=(Sentence(said),))
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(result.warnings))

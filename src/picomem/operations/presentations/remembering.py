@@ -23,7 +23,12 @@ def remembered(result: RememberResult) -> Presentation:
         f"{memory.key}  ({memory.kind}{owner}, version {result.version_number})",
         (Text(memory.content), *details(memory), Verbatim(account)),
     )
-    return Presentation(blocks=(entry,))
+    older = tuple(PresentedEntry(f"older: {view.key}", (Text(view.content),)) for view in result.older)
+    steps = tuple(
+        f"`picomem review {memory.key} supersede --other {view.key}` says that it replaces that."
+        for view in result.older
+    )
+    return Presentation(blocks=(entry, *older), next_steps=steps)
 
 
 def revised(result: ReviseResult) -> Presentation:

@@ -49,7 +49,7 @@ def _waiting(view: WaitingView, number: int) -> PresentedEntry:
 
 def suggested(result: SuggestionsResult) -> Presentation:
     if not result.suggestions:
-        return Presentation(blocks=(Sentence("Nothing is suggested."),))
+        return Presentation(blocks=(Sentence("Nothing is suggested."),), warnings=tuple(result.warnings))
     blocks: list[Block] = [_suggestion(view, number) for number, view in enumerate(result.suggestions, 1)]
     if result.cursor:
         blocks.append(Sentence(f"There are {result.total:,} in all: --cursor {result.cursor}, or -n."))

@@ -87,6 +87,17 @@ SELECT {transcript_consolidation_columns} FROM transcript_consolidations WHERE u
 SELECT {transcript_consolidation_columns} FROM transcript_consolidations
 WHERE user_id = :user AND transcript_id = :transcript_id ORDER BY change_id DESC LIMIT 1
 
+-- name: transcript_consolidations_of
+SELECT {transcript_consolidation_columns} FROM transcript_consolidations
+WHERE user_id = :user AND transcript_id = :transcript_id ORDER BY change_id DESC
+
+-- A run that was undone is followed by one that ends where it began.
+-- name: distilled_transcripts
+SELECT r.transcript_id, r.last_turn, r.generation FROM transcript_consolidations AS r
+WHERE r.user_id = :user AND r.last_turn > 0 AND r.change_id = (
+    SELECT max(o.change_id) FROM transcript_consolidations AS o
+    WHERE o.user_id = :user AND o.transcript_id = r.transcript_id)
+
 -- name: rewrite_transcript_consolidation_text
 UPDATE transcript_consolidations SET episodes = :episodes WHERE user_id = :user AND run = :run
 

@@ -30,6 +30,10 @@ SELECT term, doc, frequency, size FROM word_postings WHERE user_id = :user AND s
 (SELECT '', doc, sum(frequency), max(size) FROM word_postings
  WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc)
 
+-- name: latest_docs_with
+SELECT doc FROM word_postings WHERE user_id = :user AND source = :source AND term = ANY(:words)
+GROUP BY doc HAVING count(*) = :count ORDER BY doc DESC LIMIT :limit
+
 -- name: docs_between
 SELECT DISTINCT doc FROM word_postings
 WHERE user_id = :user AND source = :source AND term >= :from AND term < :to AND doc BETWEEN :first AND :last

@@ -19,6 +19,12 @@ SELECT rowid, -bm25(memory_words, 2.0, 1.0) FROM memory_words WHERE memory_words
 -- `rank` is bm25() of the same, and an eighth faster.
 SELECT rowid, -rank FROM episode_words WHERE episode_words MATCH :match
 
+-- name: memory_words_latest
+SELECT rowid FROM memory_words WHERE memory_words MATCH :match ORDER BY rowid DESC LIMIT :limit
+
+-- name: episode_words_latest
+SELECT rowid FROM episode_words WHERE episode_words MATCH :match ORDER BY rowid DESC LIMIT :limit
+
 -- name: episode_words_between
 SELECT rowid FROM episode_words WHERE episode_words MATCH :match AND rowid BETWEEN :first AND :last
 

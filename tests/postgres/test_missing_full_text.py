@@ -1,0 +1,72 @@
+"""Full text on PostgreSQL is derived: recall goes on without it, and a repair makes it again (O12, invariant 6)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.postgres_server import rows_of
+
+from picomem.engine.engine import Engine
+from picomem.errors import Corrupt
+from picomem.runtime import Runtime
+from picomem.settings import RecallSettings, Settings
+from picomem.store.postgres import PostgresConnector
+
+pytestmark = pytest.mark.requirement("O12")
+
+CELLAR = "The cellar under the harbour is dry"
+TALK = "Shall the exporter run at night?"
+GONE = {
+    "both tables": "DROP TABLE picomem.word_postings, picomem.word_totals",
+    "the postings": "DROP TABLE picomem.word_postings",
+    "the totals": "DROP TABLE picomem.word_totals",
+    "a partition": "DROP TABLE picomem.word_postings_00",
+    "the index": "ALTER TABLE picomem.word_postings DROP CONSTRAINT word_postings_pkey",
+    "a column": "ALTER TABLE picomem.word_postings DROP COLUMN frequency",
+}
+ANSWERED = ("the index", "a partition")  # without which full text answers, if the partition is another user's
+
+
+@pytest.fixture
+def opened(connector: PostgresConnector, tmp_path: Path) -> Engine:
+    runtime = Runtime(connector, Settings(recall=RecallSettings(embedder="none", timezone="UTC")))
+    engine = runtime.engine()
+    engine.remember(CELLAR, key="cellar")
+    engine.remember("Bread is baked on Fridays", key="bread")
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"role": "user", "content": TALK}))
+    engine.ingest([tmp_path / "talk.jsonl"])
+    return engine
+
+
+@pytest.mark.parametrize("what", GONE)
+def test_recall_answers_while_full_text_is_gone_and_a_repair_makes_it_again(
+    what: str, opened: Engine, tmp_path: Path
+) -> None:
+    """Issue 37, 3.12."""
+    rows_of(tmp_path, GONE[what])
+    if what not in ANSWERED:
+        for question, leg in (("is the cellar dry?", "memories"), ("exporter", "episodes")):
+            answer = opened.recall(question)
+            assert answer.hits[0].text == (CELLAR if leg == "memories" else TALK)
+            assert "by substring; full text failed" in answer.legs[f"{leg} by words"]
+    if what in ("both tables", "the postings"):
+        with pytest.raises(Corrupt, match="picomem doctor --repair"):
+            opened.remember("Lunch is at noon")
+
+    assert not opened.doctor().healthy
+    repaired = opened.doctor(repair=True)
+    assert repaired.healthy, repaired
+    assert opened.doctor().findings == []
+    answer = opened.recall("is the cellar dry?")
+    assert answer.hits[0].text == CELLAR
+    assert "substring" not in answer.legs["memories by words"]
+    assert opened.recall("exporters").hits[0].source == "episode"
+    opened.remember("Lunch is at noon")
+    assert opened.recall("lunch").hits[0].text == "Lunch is at noon"
+
+
+def test_a_table_that_is_no_full_text_is_not_made_again(opened: Engine, tmp_path: Path) -> None:
+    rows_of(tmp_path, "DROP TABLE picomem.memories CASCADE")
+    assert not opened.doctor(repair=True).healthy
