@@ -43,15 +43,15 @@ _LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a reca
 _LAST_SHARE = 0.25  # of the budget, for the latest sessions
 
 
-class Section(NamedTuple):
+class IndexSection(NamedTuple):
     """A section of the page, and the kinds of memories that stand in it."""
 
     title: str
     kinds: tuple[Kind, ...]
 
 
-_HOW = Section("## How to work here", (Kind.PREFERENCE, Kind.INSTRUCTION))
-_WHAT = Section("## What holds", (Kind.DECISION, Kind.FACT, Kind.PROJECT, Kind.INSIGHT))
+_HOW = IndexSection("## How to work here", (Kind.PREFERENCE, Kind.INSTRUCTION))
+_WHAT = IndexSection("## What holds", (Kind.DECISION, Kind.FACT, Kind.PROJECT, Kind.INSIGHT))
 SECTIONS = (_HOW, _WHAT)
 
 
@@ -212,7 +212,7 @@ def _lay_out(given: IndexEntries, budget: int) -> _LaidOut:
 
 
 def _memory_lines(
-    sections: Mapping[Section, Sequence[Memory]], kept: Mapping[str, str], outdated: Collection[str]
+    sections: Mapping[IndexSection, Sequence[Memory]], kept: Mapping[str, str], outdated: Collection[str]
 ) -> list[_Line]:
     lines: list[_Line] = []
     for section, memories in sections.items():
@@ -243,7 +243,7 @@ def _goes_first(memory: Memory) -> bool:
     return memory.pinned or memory.importance >= CRITICAL_FROM
 
 
-def _place(section: Section, outdated: Collection[str], memory: Memory) -> tuple[object, ...]:
+def _place(section: IndexSection, outdated: Collection[str], memory: Memory) -> tuple[object, ...]:
     """The place of a memory within its section."""
     if section is _WHAT:
         return (memory.id in outdated, not _goes_first(memory), -memory.valid_from, *_rank(memory))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Undo:
     change: str = option(
-        "the id of a change, of a run or of a distilled session, or the beginning of one (default: what you did last, and "
-        "no ingest did)",
+        "the id of a change, of a run or of a distilled session, or the beginning of one (default: what you did "
+        "last, and no ingest did)",
         "",
         positional=True,
     )
