@@ -142,7 +142,7 @@ def test_the_person_is_asked_once_whether_the_host_may_distil_and_told_the_price
     asked = " ".join(_all_of(person).split())
     os.close(person)
     assert running.returncode == 0
-    assert "at most 200,000 tokens a day, in the background. [y/N]" in asked
+    assert "about 3,000 tokens a session, at most 200,000 tokens a day, in the background. [y/N]" in asked
     assert "MCP server in" in asked and "hooks in" in asked
     assert "start a new session and ask" in asked
     assert "1 transcript" in out.decode() or "1 file" in out.decode() or "episode" in out.decode()

@@ -19,9 +19,9 @@ from picomem.settings import RecallSettings, Settings
 OLD, NEW = "The billing database is Postgres 16", "The billing database is CockroachDB now"
 
 
-def store(engine: Engine, content: str, **options: str) -> tuple[RememberResult, str]:
+def store(engine: Engine, content: str, replaces: str = "") -> tuple[RememberResult, str]:
     operation = table.operation("remember")
-    result = operation.call(engine, RememberRequest(content, **options))
+    result = operation.call(engine, RememberRequest(content, replaces=replaces))
     return result, operation.reply(result)
 
 

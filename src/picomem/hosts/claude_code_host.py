@@ -56,5 +56,6 @@ CLAUDE_CODE = Host(
         *("-p", "--model", "haiku", "--safe-mode", "--tools", "", "--no-session-persistence"),
         *("--system-prompt", "You keep the memory of an assistant. Answer with one JSON object."),
     ),
+    distilling_price="its small model, about 3,000 tokens a session",
     remarks=_remarks,
 )

@@ -82,6 +82,7 @@ CODEX = Host(
         *("exec", "--skip-git-repo-check", "--ephemeral", "--ignore-rules", "--sandbox", "read-only"),
         *("--disable", "hooks", "--disable", "shell_tool", "-c", "model_reasoning_effort=low", "-"),
     ),
+    distilling_price="your model at low effort, about 16,000 tokens a session, most of them Codex's own",
     remarks=_remarks,
     untrusted=_untrusted,
 )

@@ -50,9 +50,10 @@ class Host:
     """`folders(machine)` and `programs` on the PATH say whether the host is on the machine.
     `files(machine, reach)` are its settings files; none where the host has no such settings. `server(program)` is the
     entry of an MCP server. `distilling` are the arguments with which its first program answers a prompt on standard
-    input with a small model, without tools and hooks, and keeps nothing; none where it cannot. `remarks` say what the
-    user still has to do, by reach. `untrusted(texts, hooks)` counts the hooks of picomem, each with its file, that the
-    host does not run yet, as far as the texts of its files show.
+    input without hooks, and keeps no transcript; none where it cannot. `distilling_price` tells a person which model
+    that is, and what a session costs. `remarks` say what the user still has to do, by reach. `untrusted(texts, hooks)`
+    counts the hooks of picomem, each with its file, that the host does not run yet, as far as the texts of its files
+    show.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Host:
     server: Callable[[Program], dict[str, Any]]
     hooks: tuple[HookEntry, ...] = ()
     distilling: tuple[str, ...] = ()
+    distilling_price: str = ""
     remarks: Callable[[Reach], Sequence[str]] = lambda _: ()
     untrusted: Callable[[Mapping[Path, str], Sequence[tuple[Path, HookCommand]]], int] = lambda _texts, _hooks: 0
 

@@ -96,8 +96,8 @@ def offered_distilling(plans: Sequence[HostPlan], machine: Machine) -> tuple[str
         if host is None or not given().isdisjoint(f"memory.{name}" for name in _DECIDING):
             return None
         question = (
-            f"Let {host.title} distil finished sessions into memory? It uses your subscription: a small model, about "
-            f"3,000 tokens a session, at most {TOKENS_A_DAY:,} tokens a day, in the background."
+            f"Let {host.title} distil finished sessions into memory? It uses your subscription: "
+            f"{host.distilling_price}, at most {TOKENS_A_DAY:,} tokens a day, in the background."
         )
         return question, plan_distilling(host, machine)
     except InvalidInput:
