@@ -41,7 +41,9 @@ def imported(result: ImportResult) -> Presentation:
         stay = " An undo leaves them; `picomem purge --session ID` erases one." if result.run else ""
         blocks.append(Sentence(f"{said}.{stay}"))
     if result.users:
-        blocks.append(Sentence(f"They belong to {', '.join(result.users)}; `picomem sessions --user ID` lists those of one user."))
+        blocks.append(
+            Sentence(f"They belong to {', '.join(result.users)}; `picomem sessions --user ID` lists those of one user.")
+        )
     if result.passed_over:
         blocks.append(Sentence(f"Passed over: {counts_of(result.passed_over, number_first=False)}."))
     all_are_named = len(result.problems) >= sum(result.refused.values()) + sum(result.unreadable.values())
