@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import UTC, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,7 +123,7 @@ def open_runtime(
         if path is None and not late and _is_there(database.parent / "sessions.json"):
             snapshot = database.parent / "sessions.json"
         place, opened = str(database), _file_opener(database, create=create or snapshot is not None, named=bool(named))
-        open_store = SqliteConnector
+        open_store = partial(SqliteConnector, is_examined=True)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     has_notes = bool(chosen.notes.paths or chosen.notes.extra_paths)
     runtime = Runtime(

@@ -268,6 +268,11 @@ def test_the_timeline_lists_the_folder_s_project_first_as_recall_asks_it(picomem
         assert "crane" in everything and "lock" in everything
 
 
+def test_what_the_ways_of_searching_found_is_called_candidates(picomem: Picomem) -> None:
+    picomem("remember", "The crane is blue")
+    assert re.search(r"tokens · candidates: memories by words 1\b", picomem("recall", "crane").out)
+
+
 @pytest.mark.parametrize("command", [("recall", "crane"), ("timeline",), ("days",), ("changes",)])
 def test_a_span_that_ends_before_it_begins_is_an_error_in_one_sentence(
     picomem: Picomem, command: tuple[str, ...]

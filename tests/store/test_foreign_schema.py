@@ -56,8 +56,23 @@ def test_a_trigger_or_a_view_is_named_and_never_runs_and_a_repair_removes_it(nam
         assert problems == [f"the {named} does not belong to the store"]
         doctor = operation("doctor")
         assert "`picomem doctor --repair`" in str(doctor.present(doctor.run(memory, doctor.request())).next_steps)
-        assert memory.doctor(repair=True).healthy
+        repaired = doctor.run(memory, doctor.request(repair=True))
+        assert [(finding.problem, finding.repaired) for finding in repaired.findings] == [
+            (f"the {named} does not belong to the store: this was put right", True)
+        ]
         assert memory.doctor().findings == []
+
+
+@pytest.mark.parametrize("statement", ["CREATE TABLE theirs (x)", "ALTER TABLE memories ADD COLUMN theirs TEXT"])
+def test_a_repair_is_not_advised_for_a_table_that_no_repair_touches(statement, store):
+    _run(store, statement)
+    doctor = operation("doctor")
+    with picomem.open(store, embedder="none") as memory:
+        for repair in (False, True):
+            result = doctor.run(memory, doctor.request(repair=repair))
+            steps = str(doctor.present(result).next_steps)
+            assert [finding.repaired for finding in result.findings] == [False]
+            assert "--repair" not in steps and "picomem restore" in steps
 
 
 @pytest.mark.parametrize("named", RUNNING)
@@ -84,13 +99,14 @@ def test_a_table_of_somebody_else_is_named_and_left(store, caplog):
     assert (finding.problem, finding.repaired) == ("the table theirs does not belong to the store", False)
 
 
-def test_a_backup_with_a_trigger_is_not_restored_unless_it_is_asked_for(store, tmp_path):
+def test_a_backup_with_a_trigger_is_not_restored_unless_it_is_asked_for(store, tmp_path, caplog):
     with picomem.open(store, embedder="none") as memory:
         back_up(memory, tmp_path / "backup.db")
     _run(tmp_path / "backup.db", INERT["trigger harm on memories"])
 
     with picomem.open(store, embedder="none") as memory, pytest.raises(Corrupt, match="trigger harm on memories"):
         restore(memory, tmp_path / "backup.db")
+    assert not caplog.text  # of the copy that was examined, which nobody can repair
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,10 @@ def examine(
     """
     result = Diagnosis()
     try:
-        for problem in connector.maintenance.integrity():
-            result.add("file", problem)
+        problems = connector.maintenance.integrity()
+        left_alone = connector.maintenance.left_alone() if problems else []
+        for problem in problems:
+            result.add("schema" if problem in left_alone else "file", problem)
         with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
             _examine_rows(tx, connector, model, redactor, writer, result, repair, progress or _unheard)
         left = set(connector.maintenance.integrity()) if repair and result.findings else set()
@@ -112,7 +114,8 @@ def examine(
         return result
     if repair:
         for finding in result.findings:  # what was wrong with an index is mended with it
-            finding.repaired = finding.repaired or (finding.check == "file" and finding.problem not in left)
+            if finding.check == "file" and finding.problem not in left:
+                finding.problem, finding.repaired = f"{finding.problem}: this was put right", True
     return result
 
 

@@ -72,6 +72,10 @@ class Maintenance(Protocol):
         """The problems of the database itself, a sentence each."""
         ...
 
+    def left_alone(self) -> list[str]:
+        """Those of them that no repair settles."""
+        ...
+
     def words_integrity(self, source: str) -> str:
         """The problem of a full-text index ("memory", "episode" or "note"); empty if there is none."""
         ...

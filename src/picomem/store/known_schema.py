@@ -71,6 +71,15 @@ class SchemaDifference:
             if part[:2] not in there and not any(part.name.startswith(f"{other.name}_") for other in self.missing)
         ]
 
+    def left_alone(self) -> list[str]:
+        """The phrases for what `mend` leaves: tables that somebody else made, and ours that are changed or gone."""
+        derived = _FULL_TEXT_TABLES | _SHADOW_TABLES
+        foreign, missing = (
+            frozenset(part for part in parts if part.kind == "table" and part.name not in derived)
+            for parts in (self.foreign, self.missing)
+        )
+        return SchemaDifference(foreign, missing).problems()
+
     def can_be_mended(self) -> bool:
         """Whether `mend` takes something out or makes something: it leaves the tables that somebody else made or
         changed."""

@@ -64,12 +64,15 @@ class _DamagedLogError(Exception):
 class SqliteConnector:
     """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
 
-    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+    def __init__(self, path: Path, *, vfs: str | None = None, is_examined: bool = False) -> None:
+        """`is_examined` says that a doctor looks into the file next, whose findings a warning would only repeat under
+        the name of a copy."""
         self._named = path.absolute()  # the working directory may change while it is open
         self.path = path = self._named  # of the file itself, see _open
         self.name = str(path)
         self.read_only = False
         self._vfs = vfs
+        self._is_examined = is_examined
         self._writer: apsw.Connection | None = None
         self._lock = threading.RLock()
         self._readers_lock = threading.Lock()
@@ -191,7 +194,7 @@ class SqliteConnector:
     def _warn_if_damage_was_found(self) -> None:
         with suppress(errors.StoreError, apsw.Error), self.read() as tx:  # a damaged store is told by who reads it
             last = last_check(tx)
-            if last is not None and last.is_damaged:
+            if last is not None and last.is_damaged and not self._is_examined:
                 self.warn_of_damage()
 
     def _look_at_schema(self) -> None:
@@ -199,7 +202,7 @@ class SqliteConnector:
         with self._snapshot() as connection:
             differing = difference(connection)
         self._foreign = ", ".join(differing.would_run())
-        if problems := differing.problems():
+        if (problems := differing.problems()) and not self._is_examined:
             import logging
 
             logging.getLogger("picomem").warning(

@@ -64,6 +64,11 @@ class SqliteMaintenance:
             problems.insert(0, lost)
         return problems + differing.problems() + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
+    def left_alone(self) -> list[str]:
+        """See `Maintenance.left_alone`."""
+        with translated(self._path), closing(self._connector.open_reader()) as connection:
+            return difference(connection).left_alone()
+
     def words_integrity(self, source: str) -> str:
         """The problems that the own check of full text finds."""
         with translated(self._path), closing(self._connector.open_reader()) as connection:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_PROBLEMS = 20
 _DAYS_TOLD = 7  # of those on which a model cost something
-_NOT_REPAIRED = ("copy", "host", "purge", "reference")  # checks whose findings no repair mends
+_NOT_REPAIRED = ("copy", "host", "purge", "reference", "schema")  # checks whose findings no repair mends
 
 
 def ingested(result: IngestResult) -> Presentation:
@@ -182,11 +182,16 @@ def checked(result: DoctorResult) -> Presentation:
     )
     is_without_store = not result.checked and all(finding.check == "host" for finding in result.findings)
     head = "Checked the settings of agents." if is_without_store else f"Checked the file and {rows}."
-    repair = not result.repair and any(finding.check not in _NOT_REPAIRED for finding in result.findings)
+    checks = {finding.check for finding in result.findings}
+    steps = []
+    if not result.repair and not checks <= set(_NOT_REPAIRED):
+        steps.append("`picomem doctor --repair` rebuilds what is derived.")
+    if "schema" in checks:
+        steps.append("No repair touches a table; `picomem restore` puts a backup in the place of the store.")
     return Presentation(
         blocks=(Sentence(head), Table(("state", "finding"), findings)),
         warnings=tuple(result.warnings),
-        next_steps=("`picomem doctor --repair` rebuilds what is derived.",) if repair else (),
+        next_steps=tuple(steps),
     )
 
 

@@ -25,7 +25,9 @@ def answer(result: AnswerView) -> Presentation:
         blocks.append(Sentence(f"Looked at “{result.time_phrase}”: {day(result.since)} to {day(result.until)} UTC."))
     budget = f" of {result.token_budget:,}" if result.token_budget else ""
     legs = ", ".join(f"{leg} {state}" for leg, state in result.legs.items())
-    blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {legs}"))
+    # What each way of searching found; ranking, the score and the budget leave fewer.
+    found = f"candidates: {legs}"
+    blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {found}"))
     weaker = len(result.hits) - len(shown)
     pronoun = "it scores" if weaker == 1 else "they score"
     unseen = [f"{weaker} more with -n {len(result.hits)} ({pronoun} less than half of the best)."] if weaker else []
