@@ -227,7 +227,7 @@ def _measured(folder: Path, work: Path) -> StoryReport:
 
 def _page(database: Path, folder: str) -> list[str]:
     with open_engine(str(database), folder=folder, embedder="none") as engine:
-        return [line for line in index_of_project(engine).splitlines() if line.startswith("- ")]
+        return [line for line in index_of_project(engine, folder).splitlines() if line.startswith("- ")]
 
 
 def _is_marked(line: str) -> bool:

@@ -150,7 +150,7 @@ class Calls:
                 await anyio.sleep(_LOOK_SECONDS)
                 with suppress(StoreError):  # the next look tries again
                     known = await self.find_caller(credential)
-                    is_valid = known is not None and caller.permissions <= known.permissions
+                    is_valid = known is not None and set(caller.permissions) <= set(known.permissions)
             tasks.cancel_scope.cancel()
 
         async with side_tasks() as tasks:
