@@ -18,7 +18,7 @@ from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, State, format_of
 from picomem.ingest.report import IngestProgress
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import find_requests
+from picomem.provenance.requests import find_requests
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 from picomem.settings import RecallSettings, Settings

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.user_statements import content_words
+from picomem.provenance.statements import content_words
 from picomem.text.terms import terms
 
 _SAID = 0.4  # of a statement's words, that it was shown

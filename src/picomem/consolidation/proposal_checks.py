@@ -6,11 +6,11 @@ A model may be wrong, cut off, or manipulated by a text that it read. So these r
   about…"), a repetition of the summary, and a statement that nobody made (`grounding.py`) are not facts.
 - The words decide the origin, not the model's claim. If text of others was read (a page, another person, a mail that
   the user pasted, or what the agent said after reading such text), a fact is the agent's only if the user or the agent
-  stated it (`user_statements.py`) and every word of it occurs outside the text of others. Otherwise it has the origin
-  of that text, with the usual effect: no instruction, not in the index page, fenced.
+  stated it (`provenance/statements.py`) and every word of it occurs outside the text of others. Otherwise it has the
+  origin of that text, with the usual effect: no instruction, not in the index page, fenced.
 - The timeline entry and the summary have the least trusted origin of all their sources, the previous summary included.
 - A memory can be invalidated only if it was shown to the model and the user or the agent spoke of it. What a person
-  stated or pinned needs that person's own word: they ask to forget it, or say that it holds no longer. So does any
+  stated or pinned needs that person's own word: they ask to forget it. So does any
   trusted memory if text of others was read. A fact of the same answer that confirms it prevents this.
 - A text without a statement (a refusal, or nothing) is not a proposal: GeneratorFailed.
 
@@ -36,9 +36,9 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.policy.pasted_text import pasted_words
-from picomem.policy.requests import kind_of
-from picomem.policy.user_statements import Grounds, content_words
+from picomem.policy.content_kind import kind_of
+from picomem.provenance.statements import Grounds, content_words
+from picomem.provenance.whose_words import pasted_words
 from picomem.records.kinds import MOST_BELOW_CRITICAL, Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
@@ -153,7 +153,11 @@ class SpokenTexts:
         others += [(Origin.OTHER, frozenset(terms(text))) for line in lines if (text := pasted_in(line))]
         if tainted is not None:
             others.append((tainted, frozenset()))
-        return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
+        own = Grounds(
+            (line.text for line in lines if line.origin is Origin.USER),
+            known=(line.text for line in lines if line.origin is Origin.AGENT),
+        )
+        return cls((own,), tuple(others))
 
     def origin_of(self, text: str, known: str = "") -> Origin:
         """Return the origin of a statement. Words of the trusted memory that it revises (`known`) need no speaker."""

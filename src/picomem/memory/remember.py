@@ -30,7 +30,7 @@ from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, deci
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.statements import Grounds
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.memory_hits import without_captured
 from picomem.recall.question import Question, statement
