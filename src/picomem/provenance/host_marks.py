@@ -33,7 +33,7 @@ _PHRASES = (
     r"another language model started to solve this problem and produced a summary|"
     r"the following is the codex agent history|user initiated a review task\.|"
     r"# (?:context from my ide setup|files mentioned by the user)\s*:|"
-    r"warning: apply_patch was requested via|warning: the maximum number of unified exec|"
+    r"operation stopped by hook:|warning: apply_patch was requested via|warning: the maximum number of unified exec|"
     r"automation: [^\n]{1,200}\nautomation id:|"
     r"this session is being continued from a previous conversation|"
     r"(?:userpromptsubmit|sessionstart|sessionend|pretooluse|posttooluse|subagentstop|subagentstart|precompact|stop|"

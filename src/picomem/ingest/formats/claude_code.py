@@ -14,6 +14,8 @@ relies on:
   ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences. The
   questions, their headers and their options are the agent's words, and so is an option that the person clicked; what
   they typed instead is theirs.
+- A plan that they approved may begin a new session: it stands in the user's place, behind words that are always the
+  same and, in newer versions, in a field `planContent`. The agent wrote it.
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
@@ -110,6 +112,7 @@ _LARGEST_SETTINGS = 1 << 20  # bytes
 _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
+_RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _ANSWERED = "User has answered"
 _ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|\.? *You can now|[.\s]*\Z)', re.DOTALL)
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
@@ -548,6 +551,8 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
+    if text.startswith(_RETURNED_PLAN):
+        return Origin.AGENT
     if record.get("type") == "user" and message.get("role", "user") != "user":
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
     if not except_for and any(block.get("type") == "tool_result" for block in objects(message.get("content"))):
