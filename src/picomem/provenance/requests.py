@@ -108,8 +108,6 @@ def _in_line(text: str, start: int, end: int, cues: _Cues) -> Iterator[Candidate
     before: Span | None = None
     for first, last in sentence_spans(line):
         sentence = line[first:last].rstrip()
-        if _COLON.search(line[:first]):  # what stands behind it may be a quotation
-            return
         asked = _asked(sentence, cues)
         span = (start + first, start + first + len(sentence))
         if asked is not None:
@@ -117,6 +115,8 @@ def _in_line(text: str, start: int, end: int, cues: _Cues) -> Iterator[Candidate
             said = (span[0] + begin, span[0] + finish) if begin < finish else before
             if said is not None:
                 yield from _made(text[slice(*said)], min(said[0], span[0]), span[1], is_outright=is_outright)
+        elif _COLON.search(sentence):  # what stands behind it may be a quotation
+            return
         before = None if is_question(sentence) else span
 
 
