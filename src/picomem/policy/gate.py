@@ -121,7 +121,9 @@ def _is_only_secret(content: str) -> bool:
 _MARKS = late_pattern(
     r"(?i)</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
     r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/|"
-    r"\[(?:mem|memory|episode):[\w./-]{1,80}\]|\(session [\w-]{6,64}, messages? \d|\bmemory_recall\((?:query|category)="
+    r"\[(?:mem|memory|episode):[\w./-]{1,80}\]|\(session [\w-]{6,64}, messages? \d|"
+    r"\bmemory_recall\((?:query|category)=|"
+    r"\bepisode [0-9a-f-]{8,36} \["
 )
 _LINE = late_pattern(
     r"(?m)^[ \t]*(?:[-*•]|\d{1,4}\.)?[ \t]*([a-z]\w{0,63})\b(?:[ \t]?[(\[][^\n()\[\]]{1,270}[)\]])*[ \t]*: (\S[^\n]*)$"
