@@ -24,14 +24,14 @@ from picomem.hooks.hook_events import HookEvent
 from picomem.ingest.noise import clean
 from picomem.notes.sections import sections
 from picomem.operations.list_arguments import list_meant
-from picomem.policy.context_origins import ContextOrigins
 from picomem.policy.durability import find_sentences, find_suggested
 from picomem.policy.gate import judge, retells
-from picomem.policy.pasted_text import own_words, told_apart, without_wrapping
 from picomem.policy.redact import Redactor
 from picomem.policy.refusal import LONGEST_CONTENT
-from picomem.policy.requests import find_requests
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.context_origins import ContextOrigins
+from picomem.provenance.requests import find_requests
+from picomem.provenance.statements import Grounds
+from picomem.provenance.whose_words import own_words, told_apart, without_wrapping
 from picomem.records.kinds import Kind, Origin
 from picomem.records.transcript import Turn
 from picomem.settings import NotesSettings, RecallSettings, Settings

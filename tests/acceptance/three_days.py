@@ -40,10 +40,10 @@ START = 1_777_593_600 * SECOND  # 2026-05-01
 TEA = "I am Ann, and I like green tea."
 PORT = "Please remember that the staging database listens on port 5433."
 WEATHER = "What is the weather in the harbour?"
-MOVED = "Staging has moved: its database listens on port 6432 now."
+MOVED = "Staging has moved. The staging database listens on port 6432."
 DRINK = "What do I like to drink?"
 COFFEE = "I do not like tea any more. Forget that."
-DEPLOY = "We decided to deploy on Tuesdays, because the harbour is quiet then."
+DEPLOY = "Please remember that we decided to deploy on Tuesdays, because the harbour is quiet then."
 BYE = "Thank you, that is all."
 DAYS = ((TEA, PORT, WEATHER), (MOVED, DRINK), (COFFEE, DEPLOY, BYE))
 

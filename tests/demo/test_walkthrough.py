@@ -17,8 +17,9 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, State, format_of
 from picomem.ingest.report import IngestProgress
+from picomem.policy.content_kind import kind_of
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import find_requests
+from picomem.provenance.requests import find_requests
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 from picomem.settings import RecallSettings, Settings
@@ -37,11 +38,10 @@ REQUESTS = [
     ("preference", "I prefer pytest over unittest, plain functions and fixtures"),
     ("fact", "The staging database listens on port 5433"),
     ("fact", "A held slot expires after 15 minutes"),
-    ("decision", "Let's use an exclusion constraint instead of our own overlap check"),
     ("fact", "Releases go out on Tuesdays, never on a Friday"),
     ("preference", "I prefer pytest over unittest"),
     ("instruction", "Always store booking times in UTC and convert only at the edge, with the venue's zone"),
-    ("instruction", "From now on, use uv for everything: uv sync, uv run, uv add"),
+    ("instruction", "From now on use uv for everything: uv sync, uv run, uv add"),
     ("decision", "我们决定用最大匹配分词，不用 jieba"),
     ("instruction", "以后都用中文写提交说明，这个项目是给中文读者的"),
     ("fact", "词典文件是 data/cedict.u8，每周一早上从上游更新"),
@@ -53,7 +53,7 @@ REQUESTS = [
     ),
     ("fact", "The staging database listens on port 6432"),
     ("fact", "朗读用浏览器自带的 speechSynthesis，不接云端服务"),
-    ("instruction", "从今天起，正文字号默认 20 像素，夜里自动换深色"),
+    ("fact", "从今天起，正文字号默认 20 像素，夜里自动换深色"),
 ]
 
 
@@ -138,7 +138,7 @@ def test_most_bytes_are_noise_and_all_of_them_are_few():
 def test_what_mia_asks_for_is_found_and_nothing_else():
     redact = Redactor(bytes(32)).redact
     requests = [
-        (request.kind.value, request.content)
+        (kind_of(request.content).value, request.content)
         for path in _samples()
         for turn in _read(path)[0]
         if turn.origin is Origin.USER

@@ -664,3 +664,15 @@ def test_the_prompt_of_a_script_that_is_queued_first_is_not_the_users(read):
 def test_the_first_prompt_of_a_person_that_is_queued_is_said_once(read):
     turns, _ = read([_queue("paint the boat"), _queue("", "dequeue"), _user("u1", "paint the boat", entrypoint="cli")])
     assert [(turn.text, turn.origin) for turn in turns] == [("paint the boat", Origin.USER)]
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("Implement the following plan:\n\n# Plan\n\nWe always log to syslog.", {}),
+        ("# Plan\n\nWe always log to syslog.", {"planContent": "# Plan\n\nWe always log to syslog."}),
+    ],
+)
+def test_a_plan_that_comes_back_in_the_users_place_is_the_agents_words(read, text, more):
+    turns, _ = read([_user("u1", text, **more), _agent("a1", _text("Done.")), _user("u2", "I like tea.")])
+    assert [turn.origin for turn in turns] == [Origin.AGENT, Origin.AGENT, Origin.USER]

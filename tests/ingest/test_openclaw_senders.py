@@ -126,16 +126,16 @@ def test_a_direct_chat_whose_envelope_names_another_sender_is_that_senders(engin
     (folder / "sessions.json").write_text(json.dumps({key: entry}))
     records = [
         {"type": "session", "version": 3, "id": "s1", "cwd": "/w"},
-        said(1, "[WhatsApp Ann +491701234 2026-05-03 10:00] I prefer tabs over spaces"),
-        said(2, "[WhatsApp Bob +491709999 2026-05-03 10:01] I prefer spaces over tabs"),
+        said(1, "[WhatsApp Ann +491701234 2026-05-03 10:00] Remember: I prefer tabs over spaces"),
+        said(2, "[WhatsApp Bob +491709999 2026-05-03 10:01] Remember: I prefer spaces over tabs"),
     ]
     path = folder / "s1.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     engine.ingest([path])
     shown = [engine.show(hit.id)[0] for hit in engine.timeline()]
     assert {(episode.preview, episode.origin) for episode in shown} == {
-        ("I prefer tabs over spaces", Origin.USER),
-        ("I prefer spaces over tabs", Origin.OTHER),
+        ("Remember: I prefer tabs over spaces", Origin.USER),
+        ("Remember: I prefer spaces over tabs", Origin.OTHER),
     }
     assert [memory.content for memory in engine.memories()] == ["I prefer tabs over spaces"]
 

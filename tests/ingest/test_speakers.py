@@ -11,7 +11,7 @@ from picomem.engine.engine import Engine
 from picomem.ingest.formats.openclaw.senders import of_message, of_session
 from picomem.ingest.formats.picobot import FORMAT
 from picomem.ingest.speakers import doubted, of_chat
-from picomem.policy.pasted_text import own_words
+from picomem.provenance.whose_words import own_words
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")
@@ -216,7 +216,6 @@ def test_what_openclaw_wrote_into_a_direct_chat_is_not_the_users(text: str):
 
 _IN_A_GROUP = [
     f"[Group chat] Bob: {_ORDER}",
-    f"[group message] {_ORDER}",
     f"[Group: Family] Bob Miller: {_ORDER}",
     f"[Family group | 10:00] Bob (he): {_ORDER}",
     f"[#general] bob.miller: {_ORDER}",
@@ -225,7 +224,6 @@ _IN_A_GROUP = [
     f"[WhatsApp group 'Family'] Bob:\n{_ORDER}",
     f"[群聊] 小明：{_ORDER}",
     f"[Gruppenchat] Jörg: {_ORDER}",
-    f"(Group chat) Bob: {_ORDER}",
     f"[Group chat] Ann: is it?\nBob: {_ORDER}",
 ]
 

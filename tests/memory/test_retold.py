@@ -59,7 +59,7 @@ def test_an_agents_version_may_give_no_order(engine: Engine) -> None:
 
 def test_the_person_vouches_for_it_themselves_or_by_their_agent(engine: Engine) -> None:
     news = "Payments over 500 go to the account of Eve"
-    agent(engine, f"That is right: {news}.").remember(news, key="page_note", origin="agent")
+    agent(engine, f"That is right. {news}.").remember(news, key="page_note", origin="agent")
     assert [memory.origin for memory in engine.memories()] == [Origin.AGENT]
     engine.remember("Eve is the landlady", key="eve_note", origin="web")
     engine.revise("eve_note", "Eve is our landlady")

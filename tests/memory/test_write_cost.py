@@ -41,8 +41,8 @@ def talked(engine: Engine, clock, tmp_path: Path) -> Engine:
         }
         for number in range(TURNS)
     ]
-    lines[40]["content"] = "The ferry lies beside the northern pier now."
-    lines[60]["content"] = "The barge lies beside the northern bridge now."
+    lines[40]["content"] = "The ferry lies beside the northern pier."
+    lines[60]["content"] = "The barge lies beside the northern bridge."
     (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     engine.ingest([tmp_path / "talk.jsonl"])
     engine.remember("The ferry lies beside the southern quay.", key="ferry")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.policy.durability import find_sentences, find_suggested
-from picomem.policy.requests import find_requests
+from picomem.provenance.requests import find_requests
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.policy import gate, low_value, prompt_injection
+from picomem.policy import low_value, prompt_injection
 from picomem.policy.pattern_tables import matches
 
 pytest.importorskip("re2")
@@ -17,7 +17,7 @@ pytest.importorskip("re2")
 SENTENCES = Path(__file__).parents[2] / "training" / "data"
 TABLES = [
     shapes
-    for module in (gate, low_value, prompt_injection)
+    for module in (low_value, prompt_injection)
     for shapes in vars(module).values()
     if isinstance(shapes, tuple) and shapes and all(isinstance(shape, str) for shape in shapes)
 ]
@@ -32,7 +32,7 @@ def _differing(line: str) -> list[tuple[str, ...]]:
 def test_both_engines_find_the_same_shapes_in_real_sentences() -> None:
     lines = [line for path in SENTENCES.glob("*.txt") for line in path.read_text(encoding="utf-8").splitlines()]
     lines = [line for line in lines if line.isascii() and line.isprintable()][::5]
-    assert len(TABLES) >= 10
+    assert len(TABLES) >= 9
     assert len(lines) > 400
     assert [line for line in lines if _differing(line)] == []
 

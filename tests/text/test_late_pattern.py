@@ -32,8 +32,8 @@ import re
 compiled = []
 compile = re._compiler.compile
 re._compiler.compile = lambda pattern, flags=0: compiled.append(pattern) or compile(pattern, flags)
-import picomem.policy.pasted_text
-from picomem.policy import introduced_texts
+import picomem.provenance.requests
+import picomem.provenance.whose_words
 print([pattern for pattern in compiled if len(str(pattern)) > 200])
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

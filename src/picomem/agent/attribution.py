@@ -12,6 +12,7 @@ untrusted text when they quote it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -27,8 +28,8 @@ from pydantic_ai.messages import (
 
 from picomem.light_dataclass import dataclass
 from picomem.operations.spoken_texts import SpokenTexts
-from picomem.policy.pasted_text import pasted_words
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.statements import Grounds
+from picomem.provenance.whose_words import pasted_words
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in, without_quoted
 from picomem.text.terms import terms
@@ -55,7 +56,7 @@ class ContextTexts:
         said = [text_of(part.content) for message in messages for part in prompts_of(message, asked)]
         said = list(dict.fromkeys((asked, *said)))
         others = [*heard, *((Origin.OTHER, theirs) for text in said if (theirs := pasted_words(text)))]
-        known = Grounds(without_quoted(shown).splitlines())
+        known = Grounds(known=map(_statement, without_quoted(shown).splitlines()))
         persons = Grounds(said)
         spoken = SpokenTexts((persons, known), tuple((origin, frozenset(terms(text))) for origin, text in others))
         return cls(persons, spoken)
@@ -125,6 +126,11 @@ def text_of(content: str | Iterable[Any]) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(_text_of_item(item) for item in content)
+
+
+def _statement(line: str) -> str:
+    """What a line of memory's says, without its key."""
+    return re.sub(r"^- \S+(?: \([^()]*\))?: ", "", line)
 
 
 def _text_of_item(item: Any) -> str:

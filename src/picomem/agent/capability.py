@@ -47,7 +47,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.operations.table import operations
-from picomem.policy.user_statements import Grounds, content_words
+from picomem.provenance.statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.session import NewMessage, Role
 from picomem.sessions.context_window import ContextWindow
@@ -204,7 +204,7 @@ class MemoryCapability(AbstractCapability[Any]):
         others += [origin for origin, _ in voices.spoken.others] if voices else []
         return [
             message
-            if not content_words(message.content) or persons.hold(message.content, whole=True)
+            if not content_words(message.content) or persons.hold(message.content)
             else replace(message, origin=worst(others))
             for message in said
         ]

@@ -32,8 +32,10 @@ from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.review_items import ReviewVerdict, settle_pair
 from picomem.memory.text_cleaning import Cleaner
+from picomem.memory.transcript_requests import importance_of_request
 from picomem.memory.vectors import Prepared, Vectors
-from picomem.policy.requests import find_requests
+from picomem.policy.content_kind import kind_of
+from picomem.provenance.requests import find_requests
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Decision, Kind, Origin, Source
@@ -43,6 +45,7 @@ from picomem.records.session import Role, Summary, session_path
 from picomem.store import consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 from picomem.text.likeness import holds_words
+from picomem.text.memory_keys import suggest_key
 from picomem.text.tokens import count_tokens
 
 _IMPORTANCE = 0.3  # of a timeline entry
@@ -182,7 +185,11 @@ class ConsolidationRun:
             if message.role is not Role.USER or message.origin is not Origin.USER:
                 continue
             for wish in find_requests(self.cleaner.shown_text(message.content)):
-                offer = self._offer(wish.kind, wish.content, wish.key, wish.importance, Origin.USER, message.created_at)
+                kind = kind_of(wish.content)
+                key = suggest_key(wish.content, kind.value)
+                offer = self._offer(
+                    kind, wish.content, key, importance_of_request(kind), Origin.USER, message.created_at
+                )
                 offer = replace(offer, around=message.content, kind_given=True)
                 offered += self._offered(offer, (message.seq,), forgotten)
         return offered

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from picomem.models.generator import PromptLine
-from picomem.policy.pasted_text import own_words, pasted_words
-from picomem.policy.user_statements import content_words
+from picomem.provenance.statements import content_words
+from picomem.provenance.whose_words import own_words, pasted_words
 from picomem.records.session import Role
 from picomem.text.likeness import holds_words
 from picomem.text.terms import terms

@@ -35,7 +35,7 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.policy.requests import kind_of
+from picomem.policy.content_kind import kind_of
 from picomem.records.kinds import MOST_BELOW_CRITICAL, Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory

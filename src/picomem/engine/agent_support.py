@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from picomem.memory.agent_store import OriginOf
     from picomem.memory.injection_log import Handout
     from picomem.memory.remember import Remembered
-    from picomem.policy.user_statements import Grounds
+    from picomem.provenance.statements import Grounds
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
 
@@ -151,7 +151,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
     """
     from picomem.ingest.storing import TranscriptRequest
     from picomem.memory.transcript_requests import is_met, offer_of
-    from picomem.policy.requests import find_requests
+    from picomem.provenance.requests import find_requests
 
     text = engine._context.cleaner().text(said)
     requests = [TranscriptRequest(candidate, text, "", None, engine.scope.project) for candidate in find_requests(text)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from picomem.memory.vectors import Vectors
     from picomem.notes.note_search import Notes
     from picomem.policy.redact import Redactor
-    from picomem.policy.user_statements import Grounds
+    from picomem.provenance.statements import Grounds
     from picomem.sessions.log import Sessions
     from picomem.store.episodes import TimelinePlace
 
@@ -238,7 +238,7 @@ class CallerContext:
     def persons(self) -> Grounds:
         """The statements of the person for whom an agent acts: what they say now, or else their turns of the last
         day."""
-        from picomem.policy.user_statements import Grounds
+        from picomem.provenance.statements import Grounds
 
         if self.said or not self.caller.is_agent:
             return Grounds([self.said])
@@ -246,7 +246,7 @@ class CallerContext:
 
     def statements(self) -> Grounds:
         """The user's statements in their turns of the last day, and in those that were recalled."""
-        from picomem.policy.user_statements import Grounds
+        from picomem.provenance.statements import Grounds
 
         return Grounds(self.returned_texts().users_own(), self._find_turns)
 

@@ -14,7 +14,7 @@ from picomem.ingest.noise import clean, visible
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.durability import OwnSentence, find_sentences, find_suggested
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import Candidate, find_requests
+from picomem.provenance.requests import Candidate, find_requests
 from picomem.records.episode import SuggestedSpan, packed_spans
 from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn

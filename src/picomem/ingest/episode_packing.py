@@ -25,7 +25,7 @@ from typing import Any
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields, replace
-from picomem.policy.pasted_text import told_apart
+from picomem.provenance.whose_words import told_apart
 from picomem.records.episode import HOST_SUMMARY, Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin

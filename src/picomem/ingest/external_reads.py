@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from picomem.ingest.actions import command_of
-from picomem.policy.context_origins import OWN_TOOLS
+from picomem.provenance.context_origins import OWN_TOOLS
 from picomem.records.kinds import Origin, worst
 
 _WEB_TOOL = re.compile(

@@ -33,7 +33,7 @@ from picomem.ingest.outcomes import exit_code, outcome_of, runs_tests
 from picomem.ingest.reader import Line
 from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
-from picomem.policy.pasted_text import own_words, pasted_words, without_wrapping
+from picomem.provenance.whose_words import holds_others, own_words, pasted_words, without_wrapping
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt
@@ -533,7 +533,7 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
 def of_a_program(text: str) -> Origin:
     """Return whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a
     text of others is shown in it. What the program wraps around the prompt is its own."""
-    return Origin.OTHER if pasted_words(without_wrapping(text)) else Origin.AGENT
+    return Origin.OTHER if holds_others(without_wrapping(text)) else Origin.AGENT
 
 
 def _says_something(text: str) -> bool:

@@ -23,7 +23,7 @@ _SET_BY_OTHERS = {
     **dict.fromkeys(
         "agentnickname teamname subagent subagentid spawnedby parentagentid sourcetool".split(), Origin.AGENT
     ),
-    **dict.fromkeys("parentthreadid parenttooluseid phase".split(), Origin.AGENT),
+    **dict.fromkeys("parentthreadid parenttooluseid phase plancontent".split(), Origin.AGENT),
     **dict.fromkeys("sourcetooluseid sourcetoolassistantuuid tooluseresult tooluseid".split(), Origin.TOOL),
     **dict.fromkeys("toolcallid toolcalls toolname toolresult functioncall callid".split(), Origin.TOOL),
     **dict.fromkeys("ismeta issynthetic iscompactsummary isvisibleintranscriptonly isautomated".split(), Origin.OTHER),

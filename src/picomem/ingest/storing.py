@@ -29,7 +29,7 @@ from picomem.ingest.report import Report
 from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
 from picomem.ingest.send_policies import HostPolicies
 from picomem.light_dataclass import dataclass, replace
-from picomem.policy.requests import Candidate, find_requests
+from picomem.provenance.requests import Candidate, find_requests
 from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst

@@ -26,7 +26,7 @@ from picomem.memory.graph_mapping import (
     observations_of,
     relation_memory,
 )
-from picomem.policy.requests import kind_of
+from picomem.policy.content_kind import kind_of
 from picomem.records.memory import Memory
 from picomem.store import memories
 from picomem.store.connector import Transaction

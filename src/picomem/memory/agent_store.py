@@ -16,7 +16,7 @@ from picomem.light_dataclass import dataclass
 from picomem.memory.decide import not_forgotten, persons_own
 from picomem.memory.remember import Writer
 from picomem.memory.text_cleaning import Cleaner
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -56,7 +56,7 @@ class AgentStore:
 
     def check_may_replace(self, memory: Memory, text: str, origin: Origin) -> None:
         """Raise Refused where the agent may not give a memory another text."""
-        if self._is_protected(memory) and not self.persons().hold(text, f"{memory.key} {memory.content}"):
+        if self._is_protected(memory) and not self.persons().hold(text):
             raise Refused(persons_own(memory))
         if memory.origin.trusted and not origin.trusted:
             raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")

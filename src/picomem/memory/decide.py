@@ -19,10 +19,10 @@ and the older is marked. A person or a model settles it (`review_items.py`).
 Rule 3 considers memories of the owner in the same scope or a wider one.
 
 Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
-part the person stated (`user_statements.py`). If another caller offers the same words, they are merged, and nothing is
-written; an offer under the key of the person's memory is refused. Untrusted text changes nothing that a person or their
-agent said. An agent's version of such text has the origin of the text, because the agent may have read it there: only
-the person can vouch for it, or their agent with what they stated.
+part the person stated (`provenance/statements.py`). If another caller offers the same words, they are merged, and
+nothing is written; an offer under the key of the person's memory is refused. Untrusted text changes nothing that a
+person or their agent said. An agent's version of such text has the origin of the text, because the agent may have read
+it there: only the person can vouch for it, or their agent with what they stated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.gate import Verdict
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
 from picomem.records.memory import CONTRADICTS, Memory, without_contradictions
 from picomem.records.scope import Scope
@@ -262,4 +262,4 @@ def may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:
         return not memory.origin.trusted
     if offer.origin is Origin.USER or not memory.is_a_persons:
         return True
-    return said.hold(offer.content, f"{memory.key} {memory.content}")
+    return not say_the_same(offer.content, memory.content) and said.hold(offer.content)

@@ -23,7 +23,7 @@ from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.text_cleaning import Cleaner
 from picomem.paths import is_folder, is_regular, read_text, status_of
-from picomem.policy.requests import kind_of
+from picomem.policy.content_kind import kind_of
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction

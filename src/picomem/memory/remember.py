@@ -27,10 +27,10 @@ from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
-from picomem.policy.gate import Verdict, judge, judge_names, retells
+from picomem.policy.gate import Verdict, judge, judge_names, lines_with_keys, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
-from picomem.policy.user_statements import Grounds
+from picomem.provenance.statements import Grounds
 from picomem.recall.lexical_search import Corpus, WordMatches, match_statement
 from picomem.recall.memory_hits import without_captured
 from picomem.recall.question import Question, statement
@@ -93,6 +93,8 @@ class Writer:
         verdict = self.verdict_of(offer)
         if offer.path:
             return self._remember_at_path(tx, offer, verdict, parents)
+        if verdict.keep and not self.is_group and _is_printed(tx, offer):
+            verdict = Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
         if self.is_group:
             offer = replace(offer, key=_key_in_group(tx, offer))
         same_key = self._under_its_key(tx, offer) if verdict.keep else None
@@ -414,6 +416,17 @@ def _alike(
     }
     alike = [memory for memory in known if likeness.get(memory.id, 0.0) >= SAME_SUBJECT]
     return sorted(alike, key=lambda memory: -likeness[memory.id])[:_MOST_ALIKE]
+
+
+def _is_printed(tx: Transaction, offer: Offer) -> bool:
+    """Return whether a line of an agent's offer is a memory behind its key, as an index page or an answer holds it."""
+    lines = lines_with_keys(offer.content) if offer.origin is not Origin.USER else {}
+    for key, said in lines.items():
+        for owner in dict.fromkeys((offer.scope, replace(offer.scope, project=""))):
+            memory = memories.by_key(tx, owner, key)
+            if memory is not None and say_the_same(said, memory.content):
+                return True
+    return False
 
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:

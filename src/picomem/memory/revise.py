@@ -34,10 +34,9 @@ def revised(
     """
     if memory.origin.trusted and not origin.trusted:
         raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
-    if memory.is_a_persons and origin is not Origin.USER:
-        content = str(fields.get("content", memory.content))
-        if not writer.persons.hold(content, f"{memory.key} {memory.content}"):
-            raise Refused(persons_own(memory))
+    is_stated = "content" in fields and writer.persons.hold(str(fields["content"]))
+    if memory.is_a_persons and origin is not Origin.USER and not is_stated:
+        raise Refused(persons_own(memory))
     expires = fields.get("expires_at", memory.expires_at)
     if memory.expired(writer.now) and expires == memory.expires_at:
         raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to restore it.")

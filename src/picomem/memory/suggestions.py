@@ -21,7 +21,8 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Writer
 from picomem.memory.review_items import ReviewVerdict
-from picomem.policy.requests import kind_of, statement
+from picomem.policy.content_kind import kind_of
+from picomem.provenance.requests import statement
 from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_spans
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Parent

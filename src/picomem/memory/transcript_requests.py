@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from picomem.ingest.storing import TranscriptRequest
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
-from picomem.policy.pasted_text import without_wrapping
+from picomem.policy.content_kind import kind_of
 from picomem.policy.refusal import LONGEST_CONTENT
+from picomem.provenance.whose_words import without_wrapping
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
@@ -31,22 +32,28 @@ def offer_of(asked: TranscriptRequest, scope: Scope) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
     which it was said. An answer to a form stands behind its question, without which it may say nothing."""
     wish = asked.candidate
-    answers = asked.question and not wish.outright and len(asked.question) + len(wish.content) < LONGEST_CONTENT
+    answers = asked.question and not wish.is_outright and len(asked.question) + len(wish.content) < LONGEST_CONTENT
     content = f"{asked.question} {wish.content}" if answers else wish.content
+    kind = kind_of(content)
     return Offer(
-        scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
+        scope=scope if kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
         content=content,
-        kind=wish.kind,
-        key=suggest_key(content, wish.kind.value) if answers else wish.key,
+        kind=kind,
+        key=suggest_key(content, kind.value),
         around=without_wrapping(asked.said),
         key_given=False,
-        kind_given=wish.outright,
-        importance=wish.importance,
+        kind_given=wish.is_outright,
+        importance=importance_of_request(kind),
         origin=Origin.USER,
         source=Source.SESSION,
         valid_from=asked.at,
         explicit=False,
     )
+
+
+def importance_of_request(kind: Kind) -> float:
+    """The importance of what a person asked for."""
+    return 0.8 if kind is Kind.INSTRUCTION else 0.75
 
 
 def is_met(asked: TranscriptRequest, kept: Sequence[str]) -> bool:

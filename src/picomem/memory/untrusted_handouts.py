@@ -20,7 +20,7 @@ from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass
-from picomem.policy.user_statements import content_words
+from picomem.provenance.statements import content_words
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import meta, user_entries

@@ -6,7 +6,7 @@ consecutive sentences name their speaker once. Sentences of users and their agen
 those of others taken, and the proposal names the source messages, so that their origin is kept.
 
 It proposes no facts, because a sentence out of its context is not one. Requests to remember something are found without
-a generator (`policy/requests.py`).
+a generator (`provenance/requests.py`).
 """
 
 from __future__ import annotations

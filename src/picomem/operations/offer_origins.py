@@ -80,5 +80,5 @@ def _known(engine: Engine, request: RememberRequest | ReviseRequest) -> str:
     with suppress(PicomemError):
         memory = engine.history(name, scope=engine.scope.narrowed(project=request.project))[-1]
         if memory.origin.trusted and not memory.archived:
-            return f"{memory.key.replace('_', ' ')} {memory.content}"
+            return f"{memory.key.replace('_', ' ')}\n{memory.content}"
     return ""

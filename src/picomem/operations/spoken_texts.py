@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.user_statements import Grounds, content_words
+from picomem.provenance.statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.text.terms import terms
 

@@ -1,9 +1,9 @@
 """Finds the sentences of a user's message that look worth remembering. Pure, except for the weights that it reads.
 
-An explicit request ("remember that …") becomes a memory, and `requests` finds it. Most of what lasts is said in
-passing: "we went with Svelte for the portal". For each sentence of the person's own words a small classifier estimates
-how likely it is to last (docs/classifiers.md). On real sessions it is right about half of the time, so what it finds
-is a suggestion (memory/suggestions.py), and never a memory.
+An explicit request ("remember that …") becomes a memory, and `provenance/requests.py` finds it. Most of what lasts is
+said in passing: "we went with Svelte for the portal". For each sentence of the person's own words a small classifier
+estimates how likely it is to last (docs/classifiers.md). On real sessions it is right about half of the time, so what
+it finds is a suggestion (memory/suggestions.py), and never a memory.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from itertools import islice
 
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import load
-from picomem.policy.requests import Candidate, own_sentences
 from picomem.policy.sentence_signals import observe
+from picomem.provenance.requests import Candidate
+from picomem.provenance.sentences import own_sentences
 from picomem.records.episode import SuggestedSpan
 from picomem.records.transcript import Turn
 from picomem.text.terms import is_cjk, terms

@@ -10,9 +10,8 @@ There are two groups of checks:
   returned (or it would feed on its own output), and an instruction that is not the user's (`prompt_injection`).
 - What a proposer (a model, a consolidation, a hook) may not store unasked (`low_value`).
 
-picomem's own output is recognised by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`),
-the replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test compares them
-with real ones. Text that was returned recently is recognised by its words as well.
+picomem's own output is recognised by what the runtime put there: the marks of `_MARKS`, the keys of memories
+(`memory/remember.py`), and, of what this process returned lately, its words (`own_output.py`).
 """
 
 from __future__ import annotations
@@ -24,10 +23,11 @@ from itertools import chain
 
 from picomem.light_dataclass import dataclass
 from picomem.policy.low_value import low_value_reason
-from picomem.policy.pattern_tables import any_of, matches, table, visible
+from picomem.policy.pattern_tables import any_of, visible
 from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
+from picomem.text.late_pattern import late_pattern
 from picomem.text.terms import terms
 
 
@@ -85,9 +85,7 @@ def _forbidden(content: str, kind: Kind, origin: Origin, recalled: Collection[st
         return Refusal.TOO_LONG
     if _is_only_secret(content):
         return Refusal.SECRET
-    if matches(_PRINTED, content) or _is_coming_back(content, recalled):
-        return Refusal.RECALLED
-    if origin is not Origin.USER and matches(_DECLARED, content):
+    if _MARKS.search(content) or _is_coming_back(content, recalled):
         return Refusal.RECALLED
     return Refusal.UNTRUSTED_INSTRUCTION if _is_foreign_order(content, kind, origin) else None
 
@@ -118,45 +116,23 @@ def _is_only_secret(content: str) -> bool:
     return len(words) + ideographs // 2 < 3
 
 
-# The index page is lines of `- key: content`, with a note of project and date for some. One such line alone must
-# have a key that prose does not have, or stand under a heading of the page.
-_KEY = r"[a-z][a-z0-9_]{0,63}"
-_NOTE = r"( \([^()\n]{1,270}\))?"
-_INDEX_LINE = rf"\s*[-*] {_KEY}{_NOTE}: [^\n]+"
-_DAY = r"\d{4}-\d\d-\d\d"
-_KINDS = "|".join(Kind)
-_PRINTED = table(
-    rf"""
-    ^#{{1,4}} (memory (index|context)|long-term memory|recent history|记忆上下文|记忆)\s*$
-    ^## (how to work here|what holds|last time|heard in passing, unconfirmed|where more is)\n- [^\n]
-    ^nothing is remembered of this project yet: memory_store\b|\bmemory_recall\(query=…\) searches them\b|
-        ^\(\d+ more entr(y is|ies are) not shown here\b
-    </?(picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|
-        <untrusted-text origin=
-    ^[ \t]*found \d+ memor(y|ies)\b|^[ \t]*no matching memories found|
-        ^memory (stored|revised|deleted): \w{{1,64}}( \(|$)
-    ^[ \t]*[-*] \w{{1,64}} \[\w+\] \[importance:\s|^[ \t]*[-*] episode [0-9a-f-]{{8,36}} \[\w+; [^\n]{{1,120}}?\]:
-    ^[ \t]*[-*] .{{0,80}}\(\d+[^)\n]{{0,20}}\).{{0,20}}\b(memory_recall|picomem recall)\b
-    \bpicomem:/{{0,2}}(memory|episode|session|transcript)/|\[(mem|memory|episode):[\w./-]{{1,80}}\]
-    \(session [\w-]{{6,64}}, messages? \d|\w (?=\D{{0,7}}\d)[\w-]{{8}} turns? \d{{1,9}}(–\d{{1,9}})?, {_DAY}\b
-    ^(\d{{1,4}}\. )?\w{{1,64}}  \((version \d|archived\)|({_KINDS})[, ])|^ {{3}}[01]\.\d\d · .{{1,300}} · [\w-]{{1,64}}$
-    ^confidence [01]\.\d\d · |^ {{3}}believed {_DAY} \d\d:\d\d – |\(true {_DAY}T\S{{1,24}} – \S{{1,32}}, believed {_DAY}
-    ^{_DAY} \d\d:\d\d  (\w+( → \w+)?\b.{{0,40}}  by |\w+  \([0-9a-f-]{{36}}\)$)
-    \A\s*[-*] [a-z][a-z0-9]{{0,63}}_[a-z0-9_]{{1,63}}{_NOTE}: [^\n]+(\n{_INDEX_LINE})*\s*\Z
-    \A{_INDEX_LINE}(\n{_INDEX_LINE}){{2,}}\s*\Z
-    """
+# What the runtime puts around and into what it hands out of memory: the tags of its blocks (and of other memories'),
+# the fence, links, citations.
+_MARKS = late_pattern(
+    r"(?i)</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
+    r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/|"
+    r"\[(?:mem|memory|episode):[\w./-]{1,80}\]|\(session [\w-]{6,64}, messages? \d|"
+    r"\bmemory_recall\((?:query|category)=|"
+    r"\bepisode [0-9a-f-]{8,36} \["
+)
+_LINE = late_pattern(
+    r"(?m)^[ \t]*(?:[-*•]|\d{1,4}\.)?[ \t]*([a-z]\w{0,63})\b(?:[ \t]?[(\[][^\n()\[\]]{1,270}[)\]])*[ \t]*: (\S[^\n]*)$"
 )
 
 
-# What says of itself that it was recalled. A person may say so of their own head; an agent has no other memory.
-_DECLARED = table(
-    r"""
-    \A\W{0,4}(as |what )?i (recall|remember)(ed)?\b
-    \A\W{0,4}(from|in|per|according to) (my |our |the |your )?((long-term|stored|persistent) )?memor(y|ies)\b
-    \A\W{0,4}(recalled|retrieved|remembered) (from|in)\b
-    \A\W{0,4}(根据|按照|从)(我的?|你的?)?记忆
-    """
-)
+def lines_with_keys(content: str) -> dict[str, str]:
+    """What stands behind each word that begins a line and may be a key, as memory is printed everywhere."""
+    return dict(_LINE.findall(content))
 
 
 def retells(content: str, said: str) -> bool:
@@ -208,5 +184,5 @@ def _in_order(wanted: list[str], of: list[str]) -> bool:
 
 def _canonical(text: str) -> str:
     """Words alone: no case, punctuation, list marks, keys of index lines or invisible characters."""
-    text = re.sub(rf"(?m)^[ \t]*[-*•] (?:{_KEY}{_NOTE}: )?", "", visible(text))
+    text = re.sub(r"(?m)^[ \t]*[-*•] (?:[a-z][a-z0-9_]{0,63}(?: \([^()\n]{1,270}\))?: )?", "", visible(text))
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))

@@ -10,8 +10,8 @@ from typing import TypeVar
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import replace
-from picomem.policy.context_origins import ContextOrigins
 from picomem.policy.redacted_json import Redact, redact_json
+from picomem.provenance.context_origins import ContextOrigins
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall
@@ -67,7 +67,7 @@ def stored_message(session_id: str, seq: int, said: NewMessage, at: Micros) -> M
 
 
 def with_origins(said: Sequence[NewMessage], earlier: Sequence[Message], summary: Origin) -> list[NewMessage]:
-    """These messages, the assistant's with whose words they are (`policy/context_origins.py`) where nobody said it.
+    """These messages, the assistant's with whose words they are (`provenance/context_origins.py`) where nobody said it.
     `earlier` are the messages before, `summary` is the origin of what stands for those before them."""
     origins = ContextOrigins()
     origins.text(summary)

@@ -26,8 +26,8 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.memory.text_cleaning import Cleaner
+from picomem.policy.content_kind import kind_of
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import kind_of
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.scope import Scope

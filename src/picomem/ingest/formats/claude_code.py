@@ -16,6 +16,8 @@ relies on:
   with the program's versions, so it decides nothing. The questions, their headers and their options are the agent's
   words, and so is an option that the person clicked; what they typed instead is theirs. Nobody answered a form with
   `afkTimeoutMs`, or a question that is noted as `unanswered`.
+- A plan that they approved may begin a new session: it stands in the user's place, behind words that are always the
+  same and, in newer versions, in a field `planContent`. The agent wrote it.
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
@@ -113,6 +115,7 @@ _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _ONLY_NOTES = "(notes only)"  # in the place of an answer, where the person chose nothing and wrote a note
 _ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|[^"]*\Z)', re.DOTALL)
+_RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _MOST_PENDING = 8  # calls whose result may be the person's
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
@@ -587,6 +590,8 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
+    if text.startswith(_RETURNED_PLAN):
+        return Origin.AGENT
     if record.get("type") == "user" and message.get("role", "user") != "user":
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
     if not except_for and any(block.get("type") == "tool_result" for block in objects(message.get("content"))):

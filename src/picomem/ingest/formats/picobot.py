@@ -28,7 +28,7 @@ from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.paths import read_regular
-from picomem.policy.context_origins import ContextOrigins
+from picomem.provenance.context_origins import ContextOrigins
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 

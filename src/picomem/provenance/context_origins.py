@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from picomem.policy.pasted_text import pasted_words
-from picomem.policy.user_statements import Grounds, content_words
+from picomem.provenance.statements import Grounds, content_words
+from picomem.provenance.whose_words import pasted_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.untrusted_fence import quoted_in
 
@@ -56,6 +56,6 @@ class ContextOrigins:
 
     def origin_of(self, text: str) -> Origin:
         """The origin of the assistant's words in this text."""
-        if not self._others or not content_words(text) or Grounds(self._said).hold(text, whole=True):
+        if not self._others or not content_words(text) or Grounds(self._said).hold(text):
             return Origin.AGENT
         return worst(self._others)

@@ -1,0 +1,191 @@
+"""Whose words stand in a message: the person's, or those of others that came in with it. Pure, by structure alone.
+
+Others wrote
+
+- lines quoted with `>`;
+- what stands between a tag and the last closing tag of its name, because the text itself may hold others, and what
+  follows a host's tag that is never closed;
+- what a host marks as written in a user's place (`host_marks`);
+- a letter with its fields: two or more lines `Name: value`, a blank line, and all that follows, because nothing says
+  where it ends; and what follows a line of dashes with a name in it;
+- all that follows the first 100,000 characters or 4,000 lines: nobody types more.
+
+The rest is the person's as far as one can see. But nothing shows of a letter that was pasted without its head whose it
+is. So what decides about memory reads less: `typed_line` and `typed_words` give what a person surely typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from picomem.provenance.host_marks import HOST_TAGS, spans_of_hosts
+from picomem.text.late_pattern import late_pattern
+
+Span = tuple[int, int]
+
+BLANK = "\x00"
+_LONGEST = 100_000  # characters, and
+_MOST_LINES = 4_000  # lines of a message that are told apart
+_LONGEST_TYPED = 600  # characters of a message in which all is taken for typed, and
+_MOST_TYPED_LINES = 6  # its lines; of a longer one only the first paragraph is
+_LONGEST_TYPED_LINE = 400
+
+# Ingest writes ‹ for <, since what it stores has no tags.
+_TAG = late_pattern(r"[<‹]\s{0,4}(/?)\s{0,4}([A-Za-z][\w:.-]{0,60})(?:\s[^<>‹›]{0,400})?[>›]")
+_HOST_TAG = late_pattern(rf"(?i)[<‹]\s{{0,4}}(?:{HOST_TAGS})(?![\w-])[^<>‹›]{{0,400}}[>›]")
+_FIELD = late_pattern(
+    r"[ \t>*]{0,8}[^\W\d_][^\s:：<>=`/\\(){}\[\]]{0,20}(?:[ \t-][^\s:：<>=`/\\(){}\[\]]{1,20}){0,2}\*{0,2}"
+    r"\s?[:：](?!//)\*{0,2}[ \t]*\S"
+)
+_RULE_WITH_NAME = late_pattern(r"(?m)^[ \t]*-{2,}[ \t]?(?=[^\W_])[^\n]{3,60}?[^\W_][ \t]?-{2,}[ \t]*$")
+_QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
+_OPENING_TAG = re.compile(r"\s*<([A-Za-z][\w-]{1,60})(?:\s[^<>\n]{0,200})?>")
+_CLOSING_TAG = re.compile(r"</([A-Za-z][\w-]{1,60})>\s*\Z")
+_LONGEST_TAG = 100  # characters
+_FENCE = r"(?ms)^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)"
+_SHOWN = late_pattern(r"\A\s*[>|#$%<‹{}\[\]()*`\"“”„«»「『'‘-]")  # a line that begins so shows something
+
+
+@lru_cache(maxsize=2)  # of one message several questions are asked
+def without_others(text: str) -> str:
+    """The text with the words of others blanked; positions and line breaks stay."""
+    head = _end_of_head(text)
+    if head < len(text):
+        return without_others(text[:head]) + _blank(text[head:])
+    text = _without_blocks(text)
+    return _QUOTED.sub(lambda quoted: _blank(quoted[0]), text) if ">" in text else text
+
+
+def holds_others(text: str) -> bool:
+    """Return whether others are known to have written some of it."""
+    return BLANK in without_others(text)
+
+
+def told_apart(text: str) -> list[tuple[bool, str]]:
+    """The text in pieces, each with whether others wrote it. The pieces joined are the text."""
+    kept = without_others(text)
+    pieces: list[tuple[bool, str]] = []
+    position = 0
+    for match in re.finditer(rf"{BLANK}[{BLANK}\s]*{BLANK}|{BLANK}", kept):
+        if match.start() > position:
+            pieces.append((False, text[position : match.start()]))
+        pieces.append((True, text[match.start() : match.end()]))
+        position = match.end()
+    if position < len(text):
+        pieces.append((False, text[position:]))
+    return pieces
+
+
+def own_words(text: str) -> str:
+    """The words that nobody else is known to have written."""
+    return without_others(text).replace(BLANK, "")
+
+
+def typed_words(text: str) -> str:
+    """The words that the person typed: their own words in a message of a size that people type, otherwise its first
+    paragraph."""
+    return _without_doubted(text).replace(BLANK, "")
+
+
+def pasted_words(text: str) -> str:
+    """The words that others wrote, or may have written: what `typed_words` leaves out."""
+    kept = _without_doubted(text)
+    return "".join(char for char, own in zip(text, kept, strict=True) if own == BLANK or char == "\n").strip()
+
+
+def typed_line(text: str) -> Span:
+    """The place of the one line that a message consists of, if it is one that a person typed: no list or quotation. An
+    empty span where it is none. A block that a host put before or behind the line counts as nothing."""
+    if len(text) > _LONGEST:
+        return 0, 0
+    kept = _without_blocks(text)
+    said = [match.span() for match in re.finditer(rf"[^\n{BLANK}]*[^\s{BLANK}][^\n{BLANK}]*", kept)]
+    if len(said) != 1 or said[0][1] - said[0][0] > _LONGEST_TYPED_LINE or _SHOWN.match(kept[slice(*said[0])]):
+        return 0, 0
+    return said[0]
+
+
+def without_wrapping(text: str) -> str:
+    """The text without the tagged block that a host put before or behind a person's words, to the last closing tag of
+    its name. A text that is nothing but such a block stays."""
+    if opening := _OPENING_TAG.match(text):
+        *_, behind = text.rpartition(f"</{opening[1]}>")
+        text = behind if behind.strip() and len(behind) < len(text) else text
+    if closing := _CLOSING_TAG.search(text, max(0, len(text) - _LONGEST_TAG)):
+        begins = re.search(rf"(?m)^[ \t]*<{re.escape(closing[1])}[\s>]", text)
+        text = text[: begins.start()] if begins and text[: begins.start()].strip() else text
+    return text.strip()
+
+
+def without_fences(text: str) -> str:
+    """The text with fenced code blanked; a fence that is never closed runs to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return re.sub(_FENCE, lambda fence: _blank(fence[0]), text)
+
+
+def _without_blocks(text: str) -> str:
+    for start, end in _spans_of_others(text):
+        text = text[:start] + _blank(text[start:end]) + text[end:]
+    return text
+
+
+def _without_doubted(text: str) -> str:
+    kept = without_others(text)
+    if len(text) <= _LONGEST_TYPED and text.strip().count("\n") < _MOST_TYPED_LINES:
+        return kept
+    first = re.search(r"\n[ \t]*\n", text.lstrip())
+    end = len(text) - len(text.lstrip()) + (first.start() if first else 0)
+    return kept[:end] + _blank(kept[end:])
+
+
+def _end_of_head(text: str) -> int:
+    """The end of the part of a message that is told apart."""
+    if text.count("\n") < _MOST_LINES:
+        return min(len(text), _LONGEST)
+    return min(_LONGEST, len("\n".join(text.split("\n", _MOST_LINES)[:_MOST_LINES])))
+
+
+def _spans_of_others(text: str) -> Iterator[Span]:
+    if "<" in text or "‹" in text:
+        yield from _tagged(text)
+    yield from spans_of_hosts(text)
+    begins = [match.start()] if (match := _RULE_WITH_NAME.search(text)) else []
+    if (letter := _letter_begins(text)) is not None:
+        begins.append(letter)
+    if begins:
+        yield min(begins), len(text)
+
+
+def _tagged(text: str) -> Iterator[Span]:
+    tags = [(match.start(), match.end(), match[1], match[2].lower()) for match in _TAG.finditer(text)]
+    last = {name: end for _, end, closes, name in tags if closes}
+    position = 0
+    for start, end, closes, name in tags:
+        if not closes and start >= position and last.get(name, 0) > end:
+            position = last[name]
+            yield start, position
+    if (unclosed := next((match for match in _HOST_TAG.finditer(text, position)), None)) is not None:
+        yield unclosed.start(), len(text)
+
+
+def _letter_begins(text: str) -> int | None:
+    """The position of fields with a text below them."""
+    at, begins, fields = 0, 0, 0
+    for line in text.splitlines(keepends=True):
+        if _FIELD.match(line):
+            begins = begins if fields else at
+            fields += 1
+        elif not line.strip() and fields > 1:
+            if text[at:].strip():
+                return begins
+        else:
+            fields = 0
+        at += len(line)
+    return None
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", BLANK, text)
