@@ -20,7 +20,6 @@ from picomem.store.row_counts import VersionCounts
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
-from picomem.text.memory_keys import numbered
 
 
 class VersionLink(NamedTuple):
@@ -706,6 +705,8 @@ def free_key(tx: Transaction, owner: Scope, key: str, holder_id: str = "") -> st
     The number is the least above one that is taken. Few numbers are looked at, because thousands of statements may
     suggest one key.
     """
+    from picomem.text.memory_keys import numbered  # with the words of keys, which a recall does not need
+
     taken, free = 0, 1
     while _is_taken(tx, owner, numbered(key, free), holder_id):
         taken, free = free, 2 * free

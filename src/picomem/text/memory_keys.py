@@ -12,11 +12,11 @@ key, the later one gets a number.)
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from itertools import pairwise
 
+from picomem.blake2b import blake2b
 from picomem.errors import InvalidKey
 from picomem.text.chinese_keywords import english_keywords
 
@@ -177,7 +177,7 @@ def _has_foreign_letters(text: str) -> bool:
 
 def _digest(text: str) -> str:
     canonical = " ".join(text.split()).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(canonical, digest_size=2).hexdigest()
+    return blake2b(canonical, digest_size=2).hexdigest()
 
 
 def _joined(words: list[str], lead: str = "note", room: int = LONGEST_KEY) -> str:
