@@ -160,8 +160,8 @@ def test_only_memories_have_a_tag_and_a_priority(told: Engine) -> None:
 @pytest.mark.requirement("O9")
 def test_the_index_page_is_exported(engine: Engine, tmp_path: Path) -> None:
     engine.remember("Deploys go out on Tuesdays", key="deploy")
-    page = run(engine, "index", export=str(tmp_path / "memory" / "MEMORY-INDEX.md")).page
-    assert (tmp_path / "memory" / "MEMORY-INDEX.md").read_text("utf-8") == page
+    page = run(engine, "index", export=str(tmp_path / "MEMORY-INDEX.md")).page
+    assert (tmp_path / "MEMORY-INDEX.md").read_text("utf-8") == page
 
 
 def test_citations_are_shown_as_the_settings_say(told: Engine) -> None:

@@ -126,7 +126,7 @@ def test_an_agent_does_not_undo_it(engine: Engine) -> None:
     remembered, _ = engine.changes(1)[0]
     engine.revise("payment_rule", "Payments need three signatures", origin="user")
     revised, _ = engine.changes(1)[0]
-    for name in ("", revised.id, revised.run):
+    for name in (revised.id, revised.run):
         with pytest.raises(Refused, match=f"ask them to run `picomem undo {revised.id}`"):
             agent(engine).undo(name)
     engine.undo(revised.id)

@@ -35,13 +35,13 @@ def assert_refused(engine: Engine, text: str) -> None:
 
 def test_the_index_page_is_refused_as_a_whole_section_by_section_and_line_by_line(told: Engine) -> None:
     page = told.index().text
-    sections = [section for section in re.split(r"\n\s*\n", page) if re.search(r"(?m)^- \w+.*: ", section)]
-    lines = [line for line in page.splitlines() if line.startswith("- ") and "memory_recall" not in line]
-    assert len(sections) >= 3 and len(lines) >= 3
+    sections = [section for section in re.split(r"\n\s*\n", page) if "\n- " in section]
+    lines = [line for line in page.splitlines() if line.startswith("- ")]
+    assert (len(sections), len(lines)) == (2, 4)
     for part in (page, *sections):
         assert_refused(told, part)
     for line in lines:
-        if "database" not in line:  # the agent works in no project
+        if "quay" not in line:  # the agent works in no project
             assert_refused(told, line)
 
 
@@ -59,6 +59,7 @@ def test_each_hit_of_a_reply_is_refused(told: Engine) -> None:
     [
         "- crane: lifts 40 tons",
         "- home_city: Porto",
+        "- 2026-05-01: The harbor API key rotates weekly",
         "- rotation: the crane turns twice a day",
         "Ports: staging 5433, production 5432",
     ],

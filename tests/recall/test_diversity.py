@@ -79,13 +79,13 @@ PREFERENCE = "I prefer French over English in the harbour reports."
 
 
 def test_a_memory_and_the_turn_that_it_was_taken_from_take_one_place(ingest_talks) -> None:
-    engine = ingest_talks([PREFERENCE, "What time is the ferry?"])
+    engine = ingest_talks([f"Remember that {PREFERENCE}", "What time is the ferry?"])
     assert len(engine.memories()) == 1
     hits = engine.recall("which language do I prefer in the harbour reports?").hits
     assert sum("harbour reports" in hit.text for hit in hits) == 1
 
 
 def test_a_turn_that_says_more_than_the_memory_from_it_keeps_its_place(ingest_talks) -> None:
-    engine = ingest_talks([f"{PREFERENCE} What would you suggest for the minutes? And for the invoices? {REST}"])
+    engine = ingest_talks([f"Remember that {PREFERENCE} What would you suggest for the minutes? And for the invoices? {REST[:100]}"])
     hits = engine.recall("which language do I prefer in the harbour reports?").hits
     assert {hit.source for hit in hits if PREFERENCE[:-1] in hit.text} == {"memory", "episode"}

@@ -27,7 +27,7 @@ class ProjectTree:
 
     def gone_from(self, text: str) -> list[str]:
         """The files that a text names and that are no longer there, each once."""
-        named = dict.fromkeys(found[0].rstrip(".").removeprefix("./") for found in _PATH.finditer(text))
+        named = dict.fromkeys(match[0].rstrip(".").removeprefix("./") for match in _PATH.finditer(text))
         return [path for path in named if self._is_gone(path)]
 
     def checked(self, lines: Iterable[str]) -> list[str]:

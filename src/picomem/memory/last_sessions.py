@@ -51,7 +51,7 @@ def outcome_of(latest: Sequence[Episode]) -> str:
 
 
 def _commits(actions: Iterable[str]) -> list[str]:
-    subjects = dict.fromkeys(found[1].strip() for line in actions if (found := _COMMIT.search(line)))
+    subjects = dict.fromkeys(match[1].strip() for line in actions if (match := _COMMIT.search(line)))
     latest = list(subjects)[-_MOST_COMMITS:]
     return [f"committed “{_cut(subject)}”" for subject in latest]
 

@@ -27,7 +27,7 @@ from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
-from picomem.policy.gate import Verdict, judge, judge_names, lines_with_keys, retells
+from picomem.policy.gate import Verdict, judge, judge_names, lines_with_keys, listed_statements, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
 from picomem.provenance.statements import Grounds
@@ -49,6 +49,7 @@ from picomem.text.tokens import count_tokens
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
 _MOST_ALIKE = 2
+_MOST_LISTED = 4  # lines of a list that are looked for among what is known
 _COMMON = 200  # a word of more memories does not tell which of them are alike
 _READ_AT_ONCE = 12  # a few of the best may be archived or over
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
@@ -93,7 +94,7 @@ class Writer:
         verdict = self.verdict_of(offer)
         if offer.path:
             return self._remember_at_path(tx, offer, verdict, parents)
-        if verdict.keep and not self.is_group and _is_printed(tx, offer):
+        if verdict.keep and not self.is_group and _is_printed(tx, offer, self.now):
             verdict = Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
         if self.is_group:
             offer = replace(offer, key=_key_in_group(tx, offer))
@@ -418,15 +419,21 @@ def _alike(
     return sorted(alike, key=lambda memory: -likeness[memory.id])[:_MOST_ALIKE]
 
 
-def _is_printed(tx: Transaction, offer: Offer) -> bool:
-    """Return whether a line of an agent's offer is a memory behind its key, as an index page or an answer holds it."""
-    lines = lines_with_keys(offer.content) if offer.origin is not Origin.USER else {}
-    for key, said in lines.items():
+def _is_printed(tx: Transaction, offer: Offer, now: Micros) -> bool:
+    """Return whether a line of an agent's offer is a memory behind its key, or in a list, as an answer or an index page
+    holds it."""
+    if offer.origin is Origin.USER:
+        return False
+    for key, said in lines_with_keys(offer.content).items():
         for owner in dict.fromkeys((offer.scope, replace(offer.scope, project=""))):
             memory = memories.by_key(tx, owner, key)
             if memory is not None and say_the_same(said, memory.content):
                 return True
-    return False
+    return any(
+        say_the_same(said, memory.content)
+        for said in listed_statements(offer.content)[:_MOST_LISTED]
+        for memory in _known(tx, replace(offer, content=said), now, is_group=False).sharing_words
+    )
 
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:

@@ -128,11 +128,17 @@ _MARKS = late_pattern(
 _LINE = late_pattern(
     r"(?m)^[ \t]*(?:[-*•]|\d{1,4}\.)?[ \t]*([a-z]\w{0,63})\b(?:[ \t]?[(\[][^\n()\[\]]{1,270}[)\]])*[ \t]*: (\S[^\n]*)$"
 )
+_LISTED = late_pattern(r"(?m)^[ \t]*[-*•][ \t]+(?:\d{4}-\d\d-\d\d\b[ \t]*)?(?:\([^()\n]{1,270}\))?:?[ \t]*(\S[^\n]*)$")
 
 
 def lines_with_keys(content: str) -> dict[str, str]:
-    """What stands behind each word that begins a line and may be a key, as memory is printed everywhere."""
+    """What stands behind each word that begins a line and may be a key, as answers print memory."""
     return dict(_LINE.findall(content))
+
+
+def listed_statements(content: str) -> list[str]:
+    """What stands in a list, behind a date or a project, as the index page prints memory."""
+    return [said for line in _LISTED.findall(content) for said in line.split("; before: ")]
 
 
 def retells(content: str, said: str) -> bool:

@@ -85,8 +85,8 @@ class Grounds:
     def ask_to_forget(self, key: str, content: str) -> bool:
         """Return whether a memory is asked to be forgotten."""
         name, words = _subject(key, content)
-        found = [*self._texts, *self._find_once(name, 1.0), *self._find_once(words, _MENTIONED)]
-        return any(asks_to_forget(text, key, content) for text in dict.fromkeys(found))
+        texts = [*self._texts, *self._find_once(name, 1.0), *self._find_once(words, _MENTIONED)]
+        return any(asks_to_forget(text, key, content) for text in dict.fromkeys(texts))
 
     def speak_of(self, key: str, content: str) -> bool:
         """Return whether one of the messages at hand speaks of a memory."""

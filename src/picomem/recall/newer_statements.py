@@ -70,7 +70,11 @@ def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit
 
 
 def _newer_than(older: Hit, state: RecallState, corpora: Sequence[Corpus], ranked: Mapping[str, Hit]) -> Hit | None:
-    """The hit, new or among the ranked ones, of the statement that most likely replaces an older one."""
+    """The hit, new or among the ranked ones, of the statement that most likely replaces an older one. Of a turn whose
+    memory was archived, by a merge too, `recency` knows more."""
+    made = [memory for memory, _ in memories.made_from_episodes(state.tx, state.scope, [older.id])]
+    if made and all(memory.archived for memory in made):
+        return None
     words = statement(state.stated[older.id])
     among_memories, among_episodes = (match_statement(corpus, words, _COMMON) for corpus in corpora)
     said = corpora[-1]

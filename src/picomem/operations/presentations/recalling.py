@@ -26,8 +26,8 @@ def answer(result: AnswerView) -> Presentation:
     budget = f" of {result.token_budget:,}" if result.token_budget else ""
     legs = ", ".join(f"{leg} {state}" for leg, state in result.legs.items())
     # What each way of searching found; ranking, the score and the budget leave fewer.
-    found = f"candidates: {legs}"
-    blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {found}"))
+    candidates = f"candidates: {legs}"
+    blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {candidates}"))
     weaker = len(result.hits) - len(shown)
     pronoun = "it scores" if weaker == 1 else "they score"
     unseen = [f"{weaker} more with -n {len(result.hits)} ({pronoun} less than half of the best)."] if weaker else []
