@@ -141,7 +141,7 @@ def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path, length: 
         assert asked(engine, mail) == []
         assert [memory.key for memory in engine.memories()] == ["payment_rule"]
         check(engine, poison)
-        (turn, *_) = (hit for hit in engine.timeline() if hit.text.startswith("What does it want?"))
+        (turn, *_) = (hit for hit in engine.timeline(limit=10_000) if hit.text.startswith("What does it want?"))
         shown = operation("show")
         for told in (shown.reply(opened := shown.call(engine, shown.request(episode=turn.id))), result_json(opened)):
             assert "What does it want?" in without_quoted(str(told))
