@@ -25,7 +25,7 @@ OPTIONAL = {
     "tui": ("tui", "cli/terminal_interface.py"),
     "postgres": tuple(
         f"store/postgres{part}.py"
-        for part in ("", "_commit", "_errors", "_maintenance", "_schema", "_transaction", "_values")
+        for part in ("", "_commit", "_errors", "_full_text", "_maintenance", "_schema", "_transaction", "_values")
     ),
     "server": (
         "cli/serve.py",

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from picomem.consolidation.due import distils_unasked
 from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
 from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
@@ -201,7 +202,7 @@ async def consolidate_transcripts(
     """
     from anyio.to_thread import run_sync
 
-    if isinstance(generator, ExtractiveGenerator) or not (force or engine.settings.memory.distils_unasked):
+    if isinstance(generator, ExtractiveGenerator) or not (force or distils_unasked(engine.settings)):
         return []
     store = await run_sync(transcript_consolidator, engine)
     waiting = await run_sync(partial(store.waiting_transcripts, only_idle=not force))

@@ -171,11 +171,6 @@ class MemorySettings:
         "auto", 'whether hits carry their citation: "on" or "off"; "auto": except in a group, where others read answers'
     )
 
-    @property
-    def distils_unasked(self) -> bool:
-        """Whether ingested sessions go to a model without anybody's asking."""
-        return self.consolidate_transcripts and bool(self.consolidation_model or self.consolidation_command)
-
     def __repr__(self) -> str:
         return _without_keys(self)
 

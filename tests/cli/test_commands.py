@@ -40,7 +40,7 @@ def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
     assert "version 2" in revised.out
     assert "5433" in picomem("history", "staging_db_port").out
     assert "pgbouncer" in picomem("why", "staging_db_port").out
-    assert "staging_db_port: The staging database listens on port 6432" in picomem("index").out
+    assert ": The staging database listens on port 6432\n" in picomem("index").out
     assert "archived" in picomem("forget", "staging_db_port").out
     assert "Nothing was found" in picomem("recall", "staging port").out
     assert "Healthy" in picomem("doctor").out

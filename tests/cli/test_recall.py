@@ -75,7 +75,8 @@ def test_people_see_the_hits_that_stand_out_and_how_to_see_the_others(picomem: P
     assert weaker > 0
     assert len(re.findall(r"(?m)^\d+\. ", shown)) == len(stand_out)
     assert "Ferry trip" not in shown
-    assert f"{weaker} more with -n {len(every)} (they score less than half of the best)." in shown
+    pronoun = "it scores" if weaker == 1 else "they score"
+    assert f"{weaker} more with -n {len(every)} ({pronoun} less than half of the best)." in shown
     limited = picomem(*question, "-n", str(len(every))).out
     assert len(re.findall(r"(?m)^\d+\. ", limited)) == len(every)
     assert "more with -n" not in limited

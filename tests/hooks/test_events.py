@@ -324,7 +324,7 @@ def test_a_session_that_ends_or_is_compacted_is_distilled(host: Host, event: str
     with picomem.open(host.store) as memory:
         (entry,) = [entry for entry in memory.timeline() if entry.kind == "timeline"]
         assert entry.text.endswith(str(reply["timeline"]))
-        memory.undo()
+        memory.undo(memory.changes(1)[0][0].run)
         assert memory.memories() == []
         assert all(entry.kind != "timeline" for entry in memory.timeline())
     assert host.problems() == []

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import ROOT, RunPicomem, tree
 
+from picomem.consolidation.due import distils_unasked
 from picomem.settings import load
 
 
@@ -149,8 +150,8 @@ def test_the_person_is_asked_once_whether_the_host_may_distil_and_told_the_price
     memory = _memory_settings(with_claude_code)
     assert memory["consolidate_transcripts"] is distils
     assert ("consolidation_command" in memory) == distils
-    loaded = load({}, with_claude_code / "data" / "config.toml").memory
-    assert loaded.distils_unasked is distils
+    loaded = load({}, with_claude_code / "data" / "config.toml")
+    assert distils_unasked(loaded) is distils
 
 
 def test_nobody_distils_who_was_not_asked(with_claude_code: Path, with_claude: str, run_picomem: RunPicomem) -> None:

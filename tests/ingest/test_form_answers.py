@@ -48,7 +48,10 @@ def _contents(engine: Engine) -> list[str]:
 
 @pytest.mark.requirement("A5")
 def test_a_captured_answer_carries_its_question(engine, tmp_path):
-    answers = {_BROKER: "NATS because it is small", _REGION: "I prefer the bucket in Lisbon because it is near"}
+    answers = {
+        _BROKER: "We always use NATS because it is small",
+        _REGION: "I prefer the bucket in Lisbon because it is near",
+    }
     engine.ingest([_session(tmp_path, answers=answers)])
     assert _contents(engine) == [f"{question} {answers[question]}" for question in (_REGION, _BROKER)]
     assert any("NATS because it is small" in hit.text for hit in engine.recall("why NATS as the broker?").hits)

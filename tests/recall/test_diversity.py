@@ -86,6 +86,8 @@ def test_a_memory_and_the_turn_that_it_was_taken_from_take_one_place(ingest_talk
 
 
 def test_a_turn_that_says_more_than_the_memory_from_it_keeps_its_place(ingest_talks) -> None:
-    engine = ingest_talks([f"Remember that {PREFERENCE} What would you suggest for the minutes? And for the invoices? {REST[:100]}"])
+    engine = ingest_talks(
+        [f"Remember that {PREFERENCE} What would you suggest for the minutes? And for the invoices? {REST[:100]}"]
+    )
     hits = engine.recall("which language do I prefer in the harbour reports?").hits
     assert {hit.source for hit in hits if PREFERENCE[:-1] in hit.text} == {"memory", "episode"}

@@ -25,6 +25,12 @@ from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
 from picomem.settings import Settings
 
 
+def distils_unasked(settings: Settings) -> bool:
+    """Return whether ingested sessions go to a model without anybody's asking."""
+    memory = settings.memory
+    return memory.consolidate_transcripts and bool(memory.consolidation_model or memory.consolidation_command)
+
+
 class Trigger(StrEnum):
     """The reason why a conversation is consolidated."""
 

@@ -218,6 +218,7 @@ def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
         note("The transcript that the host named is no file.")
         return
     with _opened_to_read_on(event, options) as engine:
+        from picomem.consolidation.due import distils_unasked
         from picomem.engine.upkeep import keep_transcripts
 
         problems = engine.ingest([Path(event.transcript)]).problems
@@ -225,7 +226,7 @@ def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
         engine.tidy(when_due=True)
         for problem in problems + (kept.problems if kept else []):
             note(problem)
-        if event.ends_work and engine.settings.memory.distils_unasked:
+        if event.ends_work and distils_unasked(engine.settings):
             _distil(engine, event.session)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
-from picomem.consolidation.due import Triggers
+from picomem.consolidation.due import Triggers, distils_unasked
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
 from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
@@ -186,7 +186,7 @@ class ConsolidateTranscripts:
     name, subject, look_seconds = CONSOLIDATE_TRANSCRIPTS, "", 30.0
 
     def find(self, store: JobStore, only: str) -> list[DueJob]:
-        if not store.settings.memory.distils_unasked:
+        if not distils_unasked(store.settings):
             return []
         idle_before = Triggers.of(store.settings, store.zone).quiet_before(store.now())
         statement = partial(due_work.to_consolidate_transcripts, idle_before=idle_before)

@@ -12,26 +12,33 @@ _NULLS = ("null", "None", "undefined")  # as JSON, Python and JavaScript write i
 def list_meant(value: Any, *, is_of_names: bool) -> Any:
     """Return the list that a model means by an argument: None for a written null, any other value as it is.
 
-    `is_of_names` says that no element holds a comma, so that a text with commas is several; a path or a sentence may.
+    `is_of_names` says that a text with commas is several names; a path or a sentence may hold one. What stands in a
+    list already is one element, whatever it holds.
     """
     if is_of_names and isinstance(value, str | list):
-        names = [name for element in ([value] if isinstance(value, str) else value) for name in _names(element)]
+        names = [
+            name
+            for element in ([value] if isinstance(value, str) else value)
+            for name in _names(element, splits=isinstance(value, str))
+        ]
         return names if names or _parsed(value, (list,)) == [] else None
     is_wrapped = isinstance(value, list) and len(value) == 1 and isinstance(_parsed(value[0], (list,)), list)
     return _parsed(value[0] if is_wrapped else value, (list, type(None)))
 
 
-def _names(element: Any) -> Iterator[Any]:
+def _names(element: Any, *, splits: bool) -> Iterator[Any]:
     """Return the names that an element of a list holds; one that is no text is returned as it is, a null left out."""
     meant = _parsed(element, (list, dict, str))
     if not isinstance(element, str):
         yield from () if element is None else (element,)
     elif isinstance(meant, list):
-        yield from (name for inner in meant for name in _names(inner))
-    elif meant is element:
+        yield from (name for inner in meant for name in _names(inner, splits=False))
+    elif meant is not element:
+        yield from _names(meant, splits=splits)
+    elif splits:
         yield from _separated(element)
-    else:
-        yield from _names(meant)
+    elif element.strip() not in _NULLS:
+        yield element
 
 
 def _separated(text: str) -> Iterator[str]:
