@@ -56,21 +56,19 @@ class PostgresMaintenance:
     def integrity(self) -> list[str]:
         """What is wrong with the role, and with the tables of full text. The server checks its own pages, and the rows
         are checked by their hashes."""
-        lacking = [_lacking(table) for table in self._connector.incomplete_full_text()]
+        return [*map(_lacking, self._connector.incomplete_full_text()), *self.left_alone()]
+
+    def left_alone(self) -> list[str]:
+        """What is wrong with the role, which is changed by who runs the server."""
         (passes,) = self._connector.one_row(
             "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
         )
         if not passes:
-            return lacking
+            return []
         return [
-            *lacking,
             "the role passes over row-level security, which keeps the users apart; connect with a role that is no "
-            "superuser and has no BYPASSRLS",
+            "superuser and has no BYPASSRLS"
         ]
-
-    def left_alone(self) -> list[str]:
-        """All of it: a role is changed by who runs the server."""
-        return self.integrity()
 
     def words_integrity(self, source: str) -> str:  # noqa: ARG002 - of the protocol
         """Whether the tables are complete; their rows are compared with those of the memories."""
