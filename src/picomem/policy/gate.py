@@ -116,10 +116,11 @@ def _is_only_secret(content: str) -> bool:
     return len(words) + ideographs // 2 < 3
 
 
-# What the runtime puts around and into what it hands out of memory: the head of its page, the tags of its blocks (and of other memories'),
-# the fence, links, citations.
+# What the runtime puts around and into what it hands out of memory: the head of its page, the tags of its blocks (and
+# of other memories'), the fence, links, citations.
 _MARKS = late_pattern(
-    r"(?im)^# memory index$|</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
+    r"(?im)^# memory index$|"
+    r"</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
     r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/|"
     r"\[(?:mem|memory|episode):[\w./-]{1,80}\]|\(session [\w-]{6,64}, messages? \d|"
     r"\bmemory_recall\((?:query|category)=|"
