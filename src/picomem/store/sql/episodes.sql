@@ -83,16 +83,19 @@ SELECT id FROM transcripts AS t
 WHERE user_id = :user AND send_policy <> 'deny' AND {of_project}
   AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
 
+-- part: past_session
+t.user_id = :user AND t.send_policy <> 'deny' AND t.parent_session = '' AND t.ended_at IS NOT NULL AND t.turns > 0
+  AND {of_project} AND (:agent = '' OR t.agent = :agent) AND (:session = '' OR t.session = :session)
+
 -- name: latest_sessions
-SELECT {transcript_columns} FROM transcripts AS t
-WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND ended_at IS NOT NULL AND turns > 0
-  AND {of_project} AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
-ORDER BY ended_at DESC, id DESC LIMIT :limit
+-- The ids are sorted without the rows, which may be long.
+SELECT {transcript_columns} FROM transcripts
+WHERE user_id = :user AND id IN (
+    SELECT t.id FROM transcripts AS t WHERE {past_session} ORDER BY t.ended_at DESC, t.id DESC LIMIT :limit)
+ORDER BY ended_at DESC, id DESC
 
 -- name: count_past_sessions
-SELECT count(*) FROM transcripts AS t
-WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND turns > 0
-  AND {of_project} AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
+SELECT count(*) FROM transcripts AS t WHERE {past_session}
 
 -- name: sessions_in_order
 SELECT id FROM transcripts
