@@ -120,9 +120,8 @@ def undo(
         raise InvalidInput(f"Run {name} changed nothing, so there is nothing to undo.")
     done: list[Undone] = []
     for change in reversed(wrote):
-        if _version_history(tx, scope, change.memory_id, undoes).in_force(
-            change.id
-        ):  # else it was taken back by itself
+        versions = _version_history(tx, scope, change.memory_id, undoes)
+        if versions.in_force(change.id):  # else it was taken back by itself
             done.append(_undo(tx, writer, scope, change, undoes, reason, by_agent=by_agent))
             undoes[done[-1].change.id] = change.id
     if consolidated is not None and not (done or on_record(tx, scope, consolidated, undoes)):

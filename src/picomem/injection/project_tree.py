@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 _MOST_LOOKUPS = 64  # of one block
@@ -46,7 +46,7 @@ class ProjectTree:
         parts = PurePosixPath(path).parts
         if ".." in parts or self._left < len(parts):
             return False
-        modes = list(islice(self._modes(parts), len(parts)))
+        modes = list(self._modes(parts))
         # Behind a link, and without its first folder, nobody knows.
         return 0 < len(modes) < len(parts) and stat.S_ISDIR(modes[-1])
 
