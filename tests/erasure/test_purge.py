@@ -16,6 +16,7 @@ from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
+from picomem.engine.review import count_suggestions
 from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
@@ -343,6 +344,18 @@ def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engin
     engine.sessions().append(session.id, NewMessage(role=Role.USER, content="everything"))
     scan = engine.purge(everything=True).scan
     assert (scan.found, scan.shared) == ({}, 1)
+
+
+@pytest.mark.requirement("X5")
+def test_the_places_of_what_a_message_suggests_are_no_trace_of_what_was_said(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    file.write_text(
+        json.dumps({"role": "user", "content": "We always deploy the harbour API by hand, as the pipeline cannot."})
+    )
+    engine.ingest(file)
+    assert count_suggestions(engine) == 1
+    scan = engine.purge(session=engine.timeline()[0].session).scan
+    assert scan.patterns == 7  # of the message and its title the beginning, middles and ends; the path and its end
 
 
 @pytest.mark.sqlite_file("looks at what the file says of itself")

@@ -109,7 +109,7 @@ def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(
         engine.forget("k0")
     purged = engine.purge(session=engine.timeline(limit=1)[0].session)
     assert purged.scan is not None
-    assert (purged.unfinished, purged.scan.clean) == ("", True)
+    assert (purged.unfinished, purged.scan.found, purged.scan.postings, purged.scan.unread) == ("", {}, 0, [])
     assert {memory.key for memory in engine.memories()} == kept.keys() - {"k0"}
     assert engine.doctor().findings == []
     engine.close()

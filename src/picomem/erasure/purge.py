@@ -250,8 +250,10 @@ class _Erasing:
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
-                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines(), *episode.suggested.splitlines())
-                self.texts += [episode.preview, episode.summary, episode.key, *episode.tags, *done]
+                done = (*episode.actions.splitlines(), *episode.outcomes.splitlines())
+                # A line of `suggested` is three numbers, which tell nothing, and perhaps a question.
+                questions = [text for line in episode.suggested.splitlines() for text in line.split(" ", 3)[3:]]
+                self.texts += [episode.preview, episode.summary, episode.key, *episode.tags, *done, *questions]
                 said = episode.preview or episode.actions
                 grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)
                 episodes.delete(self.tx, self.scope, episode)
