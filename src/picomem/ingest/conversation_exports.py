@@ -103,36 +103,52 @@ def _unpacked(path: Path, archive: zipfile.ZipFile) -> Iterator[BinaryIO]:
 def _elements(path: Path, stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
     """The objects of an array: where each begins and ends, and its bytes; None for one that is too long."""
     depth = read = start = 0
-    in_string = False
-    escaped = -1  # the place of a character that a backslash takes the meaning of
+    strings = _Strings()
     kept: bytearray | None = None
     while chunk := stream.read(_CHUNK):
         taken = 0  # of this chunk, into the object at hand
         for token in _TOKEN.finditer(chunk):
             at, sign = read + token.start(), token.group()
-            if in_string:
-                if at == escaped:
-                    continue
-                if sign == b"\\":
-                    escaped = at + 1
-                in_string = sign != b'"'
-            elif sign == b'"':
-                in_string = True
-            elif sign in b"[{":
+            if strings.hold(at, sign):
+                continue
+            if sign in b"[{":
                 depth += 1
                 if depth == 2:
                     start, taken, kept = at, token.start(), bytearray()
             elif sign in b"]}":
                 depth -= 1
                 if depth == 1:
-                    if kept is not None:
-                        kept += chunk[taken : token.end()]
-                    yield start, at + 1, None if kept is None or len(kept) > LONGEST else bytes(kept)
+                    whole = _lengthened(kept, chunk[taken : token.end()])
+                    yield start, at + 1, None if whole is None else bytes(whole)
                     kept = None
                 elif depth <= 0:
                     return
-        if kept is not None and depth >= 2:
-            kept += chunk[taken:]
-            kept = None if len(kept) > LONGEST else kept
+        kept = _lengthened(kept, chunk[taken:])
         read += len(chunk)
     raise InvalidInput(f"{path} is not a whole export of conversations; download it again.")
+
+
+class _Strings:
+    """Knows which signs of JSON stand in a string."""
+
+    def __init__(self) -> None:
+        self._is_inside = False
+        self._escaped = -1  # the place of a character that a backslash takes the meaning of
+
+    def hold(self, at: int, sign: bytes) -> bool:
+        """Return whether the next sign is a part of a string, or one of its quotation marks."""
+        if not self._is_inside:
+            self._is_inside = sign == b'"'
+            return self._is_inside
+        if at != self._escaped:
+            self._escaped = at + 1 if sign == b"\\" else self._escaped
+            self._is_inside = sign != b'"'
+        return True
+
+
+def _lengthened(kept: bytearray | None, piece: bytes) -> bytearray | None:
+    """The beginning of an object, lengthened by what follows; None where there is none, or it is too long."""
+    if kept is None or len(kept) + len(piece) > LONGEST:
+        return None
+    kept += piece
+    return kept

@@ -249,13 +249,18 @@ class State:
             self.note(started_at=at)
         if role == "assistant" and origin is Origin.AGENT:
             origin = self.agents_origin()
-        elif role == "user" and not origin.trusted:
-            self.hear(origin)
-        elif role == "user" and begins_run:
-            self.marks.pop(_HEARD, None)
-        if role == "user" and pasted_words(text):
-            self.outside = worst((self.outside, Origin.OTHER))
+        elif role == "user":
+            self._hear_user(text, origin, begins_run=begins_run)
         return self._counted(line, text, role, origin, at, ids, actions, outcomes)
+
+    def _hear_user(self, text: str, origin: Origin, *, begins_run: bool) -> None:
+        """Note what a message in a user's place makes of what the agent says behind it."""
+        if not origin.trusted:
+            self.hear(origin)
+        elif begins_run:
+            self.marks.pop(_HEARD, None)
+        if pasted_words(text):
+            self.outside = worst((self.outside, Origin.OTHER))
 
     def await_result(self, call: object, given: Mapping[str, Any], line: Line) -> None:
         """Note a call that runs a command: only the result of such a call is an outcome. Nothing is noted of the

@@ -247,23 +247,24 @@ def _split(
                 yield Line(start, position, None)
                 continue
             if not (is_ended or _is_object(data)):
-                if is_apart:  # the last record may be unfinished; what stands before it is not
-                    *before, last = _apart(start, position, data, _bare(data))
-                    yield from before
-                    if before and _is_object(last.data or b""):
-                        yield last
+                yield from _finished(start, position, data) if is_apart else ()
                 return
         bare = _bare(data)
         if bare or (start == 0 and b"\0" in data):  # of a first line that was lost, its reader is told
             blank = 0
-            if is_apart:
-                yield from _apart(start, position, data, bare)
-            else:
-                yield Line(start, position, bare)
+            yield from _apart(start, position, data, bare) if is_apart else [Line(start, position, bare)]
             continue
         blank += 1
         if blank == MOST_BLANK:
             raise InvalidInput(f"{path} has more than {MOST_BLANK:,} empty lines in a row; remove them.")
+
+
+def _finished(start: int, end: int, data: bytes) -> Iterator[Line]:
+    """The records of a last line that are finished: those before the last one, and that if it is an object."""
+    *before, last = _apart(start, end, data, _bare(data))
+    yield from before
+    if before and _is_object(last.data or b""):
+        yield last
 
 
 def _apart(start: int, end: int, data: bytes, bare: bytes) -> Iterator[Line]:

@@ -32,11 +32,7 @@ def revised(
     and the person has not said so. An agent's version of what nobody trusted wrote has the origin of what it replaces,
     unless the person stated it.
     """
-    if memory.origin.trusted and not origin.trusted:
-        raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
-    is_stated = "content" in fields and writer.persons.hold(str(fields["content"]))
-    if memory.is_a_persons and origin is not Origin.USER and not is_stated:
-        raise Refused(persons_own(memory))
+    _refuse_outsider(writer, memory, fields, origin)
     expires = fields.get("expires_at", memory.expires_at)
     if memory.expired(writer.now) and expires == memory.expires_at:
         raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to restore it.")
@@ -47,18 +43,9 @@ def revised(
         raise InvalidInput(f"“{memory.key}” already says that; nothing was changed.")
     if not vouched_by_person(str(fields.get("content", "")), origin, writer.persons):
         origin = version_origin(origin, memory, changed=True)
+    _refuse_unfit(writer, memory, news, origin)
     if "content" in news:
-        verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
-        if not verdict.keep:
-            raise Refused(f"The new text cannot be kept: {verdict.reason}")
         news["origin"] = origin
-    if news.get("context"):
-        verdict = writer.judged(str(news["context"]), memory.kind, origin, explicit=True)
-        if not verdict.keep:
-            raise Refused(f"The new context cannot be kept: {verdict.reason}")
-    verdict = judge_names([*_names(news, "tags"), *_names(news, "related")], origin)
-    if not verdict.keep:
-        raise Refused(f"The new names cannot be kept: {verdict.reason}")
     if correct or "content" not in news:
         since = memory.valid_from
     elif since is None:
@@ -66,6 +53,27 @@ def revised(
     named = [_NAMES.get(name, name) for name in news if name != "origin"]
     said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
     return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
+
+
+def _refuse_outsider(writer: Writer, memory: Memory, fields: dict[str, object], origin: Origin) -> None:
+    """Raises Refused where the memory is not to be changed by text of this origin."""
+    if memory.origin.trusted and not origin.trusted:
+        raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
+    is_stated = "content" in fields and writer.persons.hold(str(fields["content"]))
+    if memory.is_a_persons and origin is not Origin.USER and not is_stated:
+        raise Refused(persons_own(memory))
+
+
+def _refuse_unfit(writer: Writer, memory: Memory, news: dict[str, object], origin: Origin) -> None:
+    """Raises Refused where the gate keeps one of the new texts out."""
+    for field, called in (("content", "text"), ("context", "context")):
+        if news.get(field) or (field == "content" and field in news):
+            verdict = writer.judged(str(news[field]), memory.kind, origin, explicit=True)
+            if not verdict.keep:
+                raise Refused(f"The new {called} cannot be kept: {verdict.reason}")
+    verdict = judge_names([*_names(news, "tags"), *_names(news, "related")], origin)
+    if not verdict.keep:
+        raise Refused(f"The new names cannot be kept: {verdict.reason}")
 
 
 def _names(news: dict[str, object], field: str) -> tuple[str, ...]:

@@ -139,29 +139,33 @@ class _Asking(Generic[Answer]):
                     model_request_parameters=self._parameters(),
                 )
             spend = _spent(response, given)
-        except exceptions.ModelHTTPError as error:
-            spend = Spend(1)
-            told = self._told(f"the server answered {error.status_code} ({_body(error.body)})")
-            if error.status_code in _REJECTED:
-                raise _Rejected(told) from error
-            raise GeneratorFailed(told) from error
-        except (exceptions.ModelRequestTimeout, exceptions.ModelTimeoutError, TimeoutError) as error:
-            raise GeneratorFailed(no_answer_within(seconds, self._choice.timeout_setting)) from error
-        except exceptions.ContentFilterError as error:
-            raise GeneratorFailed("the provider's filter withheld the answer.") from error
         except exceptions.UserError as error:
             spend = Spend()  # it was said before anything was sent
             raise _Rejected(self._told(str(error))) from error
         except (exceptions.AgentRunError, OSError, ValueError) as error:  # ValueError: an answer of another kind
-            if _was_never_reached(error):
-                spend = Spend()
-                raise GeneratorFailed("nobody answers at its address; is the server running?") from error
-            raise GeneratorFailed(self._told(f"the call failed ({error})")) from error
+            known, failure = self._failure(error)
+            spend = known or spend
+            raise failure from error
         else:
             return response
         finally:
             if spend is not unheard:  # else it may have been answered unheard: what was reserved is what it cost
                 await self._budget.settle(spend)
+
+    def _failure(self, error: Exception) -> tuple[Spend | None, Exception]:
+        """What a failed call cost, None if nobody knows, and the error to raise."""
+        from pydantic_ai import exceptions
+
+        if isinstance(error, exceptions.ModelHTTPError):
+            told = self._told(f"the server answered {error.status_code} ({_body(error.body)})")
+            return Spend(1), _Rejected(told) if error.status_code in _REJECTED else GeneratorFailed(told)
+        if isinstance(error, exceptions.ModelRequestTimeout | exceptions.ModelTimeoutError | TimeoutError):
+            return None, GeneratorFailed(no_answer_within(self._choice.timeout_secs, self._choice.timeout_setting))
+        if isinstance(error, exceptions.ContentFilterError):
+            return None, GeneratorFailed("the provider's filter withheld the answer.")
+        if _was_never_reached(error):
+            return Spend(), GeneratorFailed("nobody answers at its address; is the server running?")
+        return None, GeneratorFailed(self._told(f"the call failed ({error})"))
 
     def _messages(self) -> list[ModelMessage]:
         from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart

@@ -235,13 +235,8 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     kind, role = item.get("type"), item.get("role")
     if kind in _CALLS:
         return _call(state, line, item, at)
-    if kind == "web_search_call":
-        state.hear(Origin.WEB)
-    elif isinstance(kind, str) and kind.endswith("_output"):
-        state.hear(quoted_in_record(line.data or b""))
     if kind != "message":
-        state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
-        return _outcome(state, line, _result(item), at) if "output" in item else ()
+        return _no_message(state, line, item, at)
     if role not in ("user", "assistant"):
         state.skipped.add("system")
         return ()
@@ -264,6 +259,17 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
         return ()
     key = f"{short(item.get('id'))}\n{at}\n{role}\n{text}" if at is not None or item.get("id") else ""
     return _say(state, line, role, text, at, key, item.get("id"), doubt=doubted(item) if role == "user" else None)
+
+
+def _no_message(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
+    """Note what the agent hears in an item that is neither a message nor a call, and read its outcome."""
+    kind = item.get("type")
+    if kind == "web_search_call":
+        state.hear(Origin.WEB)
+    elif isinstance(kind, str) and kind.endswith("_output"):
+        state.hear(quoted_in_record(line.data or b""))
+    state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
+    return _outcome(state, line, _result(item), at) if "output" in item else ()
 
 
 def _summary(state: State, line: Line, compacted: Record, at: int | None) -> Sequence[Turn]:

@@ -102,15 +102,8 @@ def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, 
     """A user's message without its envelope, and whose words it is. `session` is the session's speaker, if known, and
     `peer` the number of the one with whom a direct chat is held: an envelope that names others holds their words."""
     origin = session or Origin.AGENT
-    if _EXTERNAL.search(text):
-        source = Origin.WEB if _WEB_CONTENT.search(text) else Origin.OTHER
-        return text, source if origin.trusted else origin
-    if _CONTEXT.search(text):
-        return text, Origin.OTHER if origin.trusted else origin
-    if _BY_THE_HOST.match(text):
-        return text, Origin.OTHER if origin.trusted else origin
-    if _BY_AN_AGENT.search(text):
-        return text, Origin.AGENT if origin.trusted else origin
+    if (written_by := _origin_of_block(text)) is not None:
+        return text, written_by if origin.trusted else origin
     if _OPEN_EVENT.search(text):
         origin = Origin.OTHER if origin.trusted else origin
     text = _EVENT.sub("", text)
@@ -132,6 +125,15 @@ def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, 
     if in_envelope and session is None:
         origin = Origin.OTHER
     return text, origin
+
+
+def _origin_of_block(text: str) -> Origin | None:
+    """Who wrote a text that the program marks as a block of another's; None for any other."""
+    if _EXTERNAL.search(text):
+        return Origin.WEB if _WEB_CONTENT.search(text) else Origin.OTHER
+    if _CONTEXT.search(text) or _BY_THE_HOST.match(text):
+        return Origin.OTHER
+    return Origin.AGENT if _BY_AN_AGENT.search(text) else None
 
 
 def of_file(path: Path) -> tuple[Origin | None, str]:
