@@ -90,7 +90,6 @@ _READERS: dict[str, Read] = {
     "a statement in its message": lambda text: Grounds([text]).hold(text[:LONGEST_CONTENT]),
     "a statement for another": lambda text: Grounds([text]).hold(text[:LONGEST_CONTENT], text[1:LONGEST_CONTENT]),
     "a request to forget": lambda text: Grounds([f"Forget that {text}"]).ask_to_forget("queue", text[:LONGEST_CONTENT]),
-    "a mention": lambda text: Grounds([text]).speak_of("queue", _KNOWN),
     "an agent's context": _heard,
     "the gate for a user": lambda text: _offered(text, Origin.USER),
     "the gate for an agent": lambda text: _offered(text, Origin.AGENT),

@@ -88,15 +88,6 @@ class Grounds:
         texts = [*self._texts, *self._find_once(name, 1.0), *self._find_once(words, _MENTIONED)]
         return any(asks_to_forget(text, key, content) for text in dict.fromkeys(texts))
 
-    def speak_of(self, key: str, content: str) -> bool:
-        """Return whether one of the messages at hand speaks of a memory."""
-        name, words = _subject(key, content)
-        texts = (*(typed_words(text[:_LONGEST]) for text in self._texts), *self._known)
-        said = [frozenset(terms(text)) for text in texts]
-        return any(
-            (name and name <= of_text) or len(words & of_text) >= max(1, _MENTIONED * len(words)) for of_text in said
-        )
-
     def _find_once(self, words: frozenset[str], share: float) -> list[str]:
         if (words, share) not in self._found:
             self._found[words, share] = list(self._find(words, share))
