@@ -189,7 +189,7 @@ def _slow_shapes(read: Read, texts: dict[str, str], besides: float = 0.0) -> dic
         quick = len(text) / _RATE + besides
         spent = cost(partial(read, text), quick)
         if spent > quick:
-            half = cost(partial(read, text[: len(text) // 2]), _HEAD)
+            half = cost(partial(read, text[len(text) // 2 :]), _HEAD)  # the end is the only word of some
             if spent > max(_HEAD + besides, quick) or spent > 3 * half + 0.05:
                 slow[shape] = (spent, half)
     return slow

@@ -75,6 +75,8 @@ class Grounds:
         return self._held[statement, known]
 
     def _holds(self, statement: str, known: str) -> bool:
+        if len(statement) > _LONGEST:
+            return False  # nobody repeats so much word for word
         about = content_words(statement)
         sentences = [words for words in _said_in(statement) if words] if about else []
         stated = self._stated | _said_in(known) if known else self._stated
