@@ -23,13 +23,24 @@ def test_words_need_no_quotes(picomem: Picomem) -> None:
     assert [hit["text"] for hit in hits] == ["Deploys go out on Tuesdays"]
 
 
-def test_help_lists_every_command_under_what_it_is_for(picomem: Picomem) -> None:
+def _commands_in(text: str) -> set[str]:
+    return {line.split()[0] for line in text.splitlines() if line.startswith("  ") and line[2] not in " -"}
+
+
+def test_help_lists_ten_commands_and_says_how_to_see_the_rest(picomem: Picomem) -> None:
     done = picomem("help")
+    assert (done.code, done.out) == (0, picomem("--help").out)
+    listed = _commands_in(done.out.partition("Begin with")[0])
+    assert len(listed) == 10
+    assert listed <= {*NAMES, "install", "open"}
+    assert "`picomem help --all`" in done.out
+
+
+def test_help_on_all_lists_every_command_under_what_it_is_for(picomem: Picomem) -> None:
+    done = picomem("help", "--all")
     assert done.code == 0
-    assert done.out == picomem("--help").out
     assert [line.removesuffix(":") for line in done.out.splitlines() if line.removesuffix(":") in GROUPS] == [*GROUPS]
-    listed = {line.split()[0] for line in done.out.splitlines() if line.startswith("  ") and line[2] != " "}
-    assert listed >= {*NAMES, "chat", "demo", "mcp", "bench", "completion", "help"}
+    assert _commands_in(done.out) >= {*NAMES, "chat", "demo", "mcp", "bench", "completion", "help"}
     assert picomem("help", "recall").out == picomem("recall", "--help").out
 
 
@@ -38,7 +49,7 @@ def test_help_lists_every_command_under_what_it_is_for(picomem: Picomem) -> None
     [
         (["recal", "queue"], "did you mean `picomem recall`?"),
         (["help", "memory"], "did you mean `picomem memories`?"),
-        (["zzz"], "`picomem help` lists them."),
+        (["zzz"], "`picomem help --all` lists them."),
     ],
 )
 def test_a_mistyped_command_is_met_with_the_nearest(picomem: Picomem, arguments: list[str], remedy: str) -> None:

@@ -17,7 +17,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -67,7 +67,7 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Print a completion script for a shell.",
         "picomem completion bash > ~/.local/share/bash-completion/completions/picomem",
     ),
-    "help": ("maintain", "List the commands, or explain one.", "picomem help recall"),
+    "help": ("maintain", "List the commands, or explain one.", "picomem help --all"),
 }  # where help lists it, what it does, and an example
 # The modules of `picomem.cli` with the functions `run_NAME` and, for the arguments, `add_NAME` of these commands.
 _MODULES = {
@@ -86,7 +86,10 @@ _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
 # Python's own 700 it spends a twentieth of its time on looking through them.
 _OBJECTS_OF_A_COMMAND = 100_000
+_EVERYDAY = ("install", "ingest", "recall", "memories", "remember", "forget", "undo", "review", "open", "status")
 _EPILOG = """\
+`picomem help --all` lists every command, `picomem help COMMAND` explains one.
+
 Begin with:
   picomem demo                                  see it work on sample sessions
   picomem install                               let your agents use it
@@ -203,6 +206,9 @@ def _run(arguments: list[str]) -> int:
     arguments = in_one_word(arguments)
     name = command_of(arguments)
     if name == "help":
+        if "--all" in arguments:
+            print(_commands_by_group())
+            return 0
         arguments = in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
     if name in (groups := _first_words()):
@@ -271,7 +277,9 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
 
 def _unknown_command(name: str) -> InvalidInput:
     two_words = [f"{first} {second}" for first, seconds in _first_words().items() for second in seconds]
-    remedy = did_you_mean(name, [*two_words, *NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
+    remedy = did_you_mean(
+        name, [*two_words, *NAMES, *_OTHERS], "`picomem help --all` lists them.", shown="`picomem {}`"
+    )
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
 
 
@@ -317,7 +325,7 @@ def parser_for(name: str, *, two_words: bool = False) -> Parser:
         prog="picomem",
         usage="picomem [--json] [--db PATH] [--user ID] COMMAND …",
         description="Long-term memory for AI agents, in one file.",
-        epilog="" if name else f"{_commands_by_group()}\n\n{_EPILOG}",
+        epilog="" if name else f"commands:\n{_described(_EVERYDAY)}\n\n{_EPILOG}",
         parents=[_common()],
     )
     parser.add_argument("--version", action="version", version=f"picomem {__version__}")
@@ -361,20 +369,24 @@ def _asks_for_help(arguments: list[str]) -> bool:
 
 def _commands_by_group() -> str:
     """Describe each command in a line or two, grouped by purpose."""
+    groups = {name: operation(name).group for name in NAMES} | {name: group for name, (group, *_) in _OTHERS.items()}
+    listed = [(group, [name for name, of in groups.items() if of == group]) for group in GROUPS]
+    return "\n\n".join(f"{group}:\n{_described(names)}" for group, names in listed)
+
+
+def _described(names: Iterable[str]) -> str:
     from textwrap import fill
 
-    lines: list[str] = []
-    for group in GROUPS:
-        does = {name: _first_sentence(verb.doc) for name in NAMES if (verb := operation(name)).group == group}
-        does |= {name: doc for name, (where, doc, _) in _OTHERS.items() if where == group}
-        lines += ["", f"{group}:"]
-        lines += [
-            fill(
-                doc, width() - 2, initial_indent=f"  {name:<{_NAME_WIDTH}} ", subsequent_indent=" " * (_NAME_WIDTH + 3)
-            )
-            for name, doc in does.items()
-        ]
-    return "\n".join(lines).strip("\n")
+    following = " " * (_NAME_WIDTH + 3)
+    return "\n".join(
+        fill(
+            _first_sentence(operation(name).doc if name in NAMES else _OTHERS[name][1]),
+            width() - 2,
+            initial_indent=f"  {name:<{_NAME_WIDTH}} ",
+            subsequent_indent=following,
+        )
+        for name in names
+    )
 
 
 _NAME_WIDTH = 16
@@ -405,6 +417,7 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")
     elif name == "help":
         added.add_argument("topic", nargs="?", choices=(*NAMES, *_OTHERS), metavar="COMMAND", help="the command")
+        added.add_argument("--all", action="store_true", help="list every command")
 
 
 def _common(suppress: bool = False) -> Parser:
