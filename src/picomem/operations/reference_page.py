@@ -47,7 +47,7 @@ _OTHERS = """## Other commands
   file or on a server; see [PostgreSQL](postgres.md#moving-a-store).
 - `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
   `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
-  [benchmarks](benchmarks.md).
+  [benchmarks](../benchmarks/README.md).
 - `picomem completion bash|zsh|fish` prints a completion script for a shell.
 - `picomem help [COMMAND]`, `picomem --version`
 """
