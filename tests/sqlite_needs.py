@@ -1,6 +1,6 @@
 """Which tests need the SQLite file: read from their source, with the helpers and fixtures that they use.
 
-`python -m tests.sqlite_needs > docs/sqlite-tests.md` writes the list of those that are marked, with their reasons.
+`python -m tests.sqlite_needs > tests/sqlite-tests.md` writes the list of those that are marked, with their reasons.
 """
 
 from __future__ import annotations

@@ -14,7 +14,12 @@ from picomem.operations.reference_page import render
 from picomem.operations.table import operations
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    page
+    for folder in (".", "docs", "benchmarks", "training", "tests")
+    for page in (ROOT / folder).glob("*.md")
+    if page.name != "CHANGELOG.md"
+)
 
 # The program of a command at the beginning of a line of an example: `$ picomem …`, `uv run picomem …`, `git diff | picomem …`
 _PICOMEM = "(?:uv run |git diff \\| )?picomem"

@@ -1,4 +1,4 @@
-"""The examples of the page on the server, run against a server."""
+"""The examples of the pages on the server, on running it and on chats, run against a server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from picomem.jobs.schedule import Done, ended, may_begin
 from picomem.paths import data_dir
 from picomem.settings import load
 
-PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, RUNNING, CHAT = ((DOCS / name).read_text("utf-8") for name in ("gateway.md", "running.md", "chat.md"))
 
 
 def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path) -> None:
         serving(tmp_path / "memory.db", **model.env) as running,
     ):
         anns = token(tmp_path / "memory.db", "--user", "ann")
-        source = _python("from openai import OpenAI").replace("http://127.0.0.1:8765", running.url)
+        source = _python("from openai import OpenAI", CHAT).replace("http://127.0.0.1:8765", running.url)
         done = _run(tmp_path, source, TOKEN=anns)
     assert (done.returncode, done.stdout) == (0, "Noted.\nGreen tea."), done.stderr
 
@@ -113,9 +114,9 @@ def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(
     assert known == [tool.name for tool in tools_of_facades(["server-memory"])]
 
 
-def _python(part: str) -> str:
+def _python(part: str, page: str = PAGE) -> str:
     """The example in Python that has this part."""
-    return next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if part in code)
+    return next(code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if part in code)
 
 
 def _run(folder: Path, source: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -141,10 +142,10 @@ def _settings(page: str) -> str:
 
 def test_behind_a_proxy_as_on_the_page_the_proxys_host_is_served_and_others_are_not(tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
-    settings.write_text(_settings(PAGE), "utf-8")
+    settings.write_text(_settings(RUNNING), "utf-8")
     (host,) = tomllib.loads(settings.read_text("utf-8"))["server"]["hosts"]
-    assert re.findall(r"^    ([a-z]+\.[a-z.]+) \{$", PAGE, re.MULTILINE) == [host]  # of Caddy
-    assert f"server_name {host};" in PAGE
+    assert re.findall(r"^    ([a-z]+\.[a-z.]+) \{$", RUNNING, re.MULTILINE) == [host]  # of Caddy
+    assert f"server_name {host};" in RUNNING
     db = tmp_path / "memory.db"
     anns = token(db, "--user", "ann")
     with serving(db, PICOMEM_CONFIG=str(settings)) as running:
@@ -157,16 +158,16 @@ def test_behind_a_proxy_as_on_the_page_the_proxys_host_is_served_and_others_are_
 def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     anns = token(db, "--user", "ann")
-    grant, make = re.findall(r"^    picomem ((?:grant|token make) .*server:read:metrics.*)$", PAGE, re.MULTILINE)
+    grant, make = re.findall(r"^    picomem ((?:grant|token make) .*server:read:metrics.*)$", RUNNING, re.MULTILINE)
     assert command(db, *shlex.split(grant)).returncode == 0
     scraper = json.loads(command(db, *shlex.split(make), "--json").stdout)["token"]
     with serving(db) as running:
         running.post(anns, "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
         with running.client(scraper) as client:
             assert 'picomem_request_seconds_count{operation="remember"} 1.0' in client.get("/metrics").text
-        (folder,) = re.findall(r"^    mkdir -p (.*)$", PAGE, re.MULTILINE)
+        (folder,) = re.findall(r"^    mkdir -p (.*)$", RUNNING, re.MULTILINE)
         Path(folder.replace("~", str(tmp_path))).mkdir()
-        (line,) = re.findall(r"^    picomem (backup .*)$", PAGE, re.MULTILINE)
+        (line,) = re.findall(r"^    picomem (backup .*)$", RUNNING, re.MULTILINE)
         words = shlex.split(line.replace("~", str(tmp_path)))
         backup = json.loads(command(db, *words, "--json").stdout)["path"]
         running.post(anns, "remember", {"content": "Tea is in the blue tin", "key": "tea"})
@@ -177,7 +178,7 @@ def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> Non
         lines = [json.loads(line) for line in running.whole_log().splitlines()]
     assert (stopped.status_code, stopped.json()["error"]["code"]) == (503, "files_moved")
     assert ready.status_code == 503 and str(tmp_path) not in stopped.text + ready.text
-    (example,) = re.findall(r'^    (\{"method".*\})$', PAGE, re.MULTILINE)
+    (example,) = re.findall(r'^    (\{"method".*\})$', RUNNING, re.MULTILINE)
     assert json.loads(example).keys() == lines[0].keys()
     with serving(db) as running:
         listed = running.post(anns, "memories").json()["memories"]
@@ -185,12 +186,12 @@ def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> Non
 
 
 def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", CHAT, re.DOTALL)
     (tmp_path / "config.toml").write_text(example)
     secrets = {f"PICOMEM_WHATSAPP_{name}": "x" for name in ("APP_SECRET", "ACCESS_TOKEN")}
-    assert all(name in PAGE for name in secrets)
+    assert all(name in CHAT for name in secrets)
     settings = load(secrets, tmp_path / "config.toml")
-    assert f"/channels/whatsapp/{settings.whatsapp.account}" in PAGE
+    assert f"/channels/whatsapp/{settings.whatsapp.account}" in CHAT
     accounts = settings_of_accounts(settings.whatsapp)
     assert [account.account for account in accounts.values()] == ["main", "shop"]
     WhatsAppAccount(accounts["whatsapp"], "whatsapp")
@@ -198,7 +199,7 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
         without = settings_of_accounts(load({}, tmp_path / "config.toml").whatsapp)[table]
         with pytest.raises(InvalidInput, match=f"PICOMEM_{variable}_APP_SECRET"):
             WhatsAppAccount(without, table)
-        assert f"PICOMEM_{variable}_APP_SECRET" in PAGE
+        assert f"PICOMEM_{variable}_APP_SECRET" in CHAT
 
 
 def test_the_page_names_the_addresses_without_a_token() -> None:
@@ -209,7 +210,7 @@ def test_the_page_names_the_addresses_without_a_token() -> None:
 
 
 def test_the_page_names_each_kind_of_background_work() -> None:
-    rows = re.findall(r"^\| `([\w-]+)(?::MODEL)?` \| .* \| .* \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)(?::MODEL)?` \| .* \| .* \|$", RUNNING, re.MULTILINE)
     assert rows == [WATCH, *OF_A_USER]
 
 
@@ -219,7 +220,7 @@ def test_each_command_of_the_page_about_jobs_works(db: Path) -> None:
         running = job_store(memory).begin("local", CONSOLIDATE, "", may_begin)
         assert running is not None
         running.end(lambda job, now: ended(job, Done(), "", now))
-    commands = re.findall(r"^    picomem ((?:jobs|cancel-job).*)$", PAGE, re.MULTILINE)
+    commands = re.findall(r"^    picomem ((?:jobs|cancel-job).*)$", RUNNING, re.MULTILINE)
     said = [command(db, *shlex.split(line)) for line in commands]
     assert [done.returncode for done in said] == [0, 0, 0], said
     states = ("done, last run ended", "cancelled, not begun again before", "waiting")
@@ -228,15 +229,15 @@ def test_each_command_of_the_page_about_jobs_works(db: Path) -> None:
 
 def test_the_page_installs_the_files_that_are_there_and_reads_secrets_from_where_it_puts_them() -> None:
     deploy = Path(__file__).parents[2] / "deploy"
-    (copied,) = re.findall(r"^    cp (deploy/.*) /etc/systemd/system/$", PAGE, re.MULTILINE)
+    (copied,) = re.findall(r"^    cp (deploy/.*) /etc/systemd/system/$", RUNNING, re.MULTILINE)
     assert all((deploy.parent / name).is_file() for name in copied.split())
-    units = re.findall(r"^    systemctl (?:enable --now|start) (\S+)$", PAGE, re.MULTILINE)
+    units = re.findall(r"^    systemctl (?:enable --now|start) (\S+)$", RUNNING, re.MULTILINE)
     assert {Path(name).name for name in copied.split()} == set(units)
-    (folder,) = re.findall(r"^    ls (/var/lib/\S+)$", PAGE, re.MULTILINE)
+    (folder,) = re.findall(r"^    ls (/var/lib/\S+)$", RUNNING, re.MULTILINE)
     assert f"picomem backup {folder}\n" in (deploy / "picomem-backup.service").read_text("utf-8")
-    (secrets,) = re.findall(r"^    EnvironmentFile=(\S+)$", PAGE, re.MULTILINE)
-    assert f"install -m 600 /dev/null {secrets}\n" in PAGE
-    variables = dict.fromkeys(re.findall(r"`(PICOMEM_\w+)=…`", PAGE), "7")
+    (secrets,) = re.findall(r"^    EnvironmentFile=(\S+)$", RUNNING, re.MULTILINE)
+    assert f"install -m 600 /dev/null {secrets}\n" in RUNNING
+    variables = dict.fromkeys(re.findall(r"`(PICOMEM_\w+)=…`", RUNNING), "7")
     assert len(variables) == 2
     settings = load(variables, None)
     assert (settings.model.key, settings.whatsapp.app_secret) == ("7", "7")
@@ -244,8 +245,8 @@ def test_the_page_installs_the_files_that_are_there_and_reads_secrets_from_where
 
 def test_a_colleague_signs_in_behind_the_proxy_with_the_part_of_the_link_that_is_sent(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
-    (line,) = re.findall(r"`picomem (open --no-browser --user ann)`", PAGE)
-    assert "https://memory.example.org/sign-in" in PAGE
+    (line,) = re.findall(r"`picomem (open --no-browser --user ann)`", RUNNING)
+    assert "https://memory.example.org/sign-in" in RUNNING
     host = "memory.example.org"
     with serving(db, "--no-watch", PICOMEM_SERVER_HOSTS=host) as running:
         running.post(token(db, "--user", "ann"), "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
@@ -266,6 +267,6 @@ def test_a_server_reads_its_settings_when_it_starts_and_the_store_at_each_reques
     anns = token(db, "--user", "ann")
     for expected in (421, 200):
         with serving(db, "--no-watch", PICOMEM_CONFIG=str(settings)) as running:
-            settings.write_text(_settings(PAGE), "utf-8")
+            settings.write_text(_settings(RUNNING), "utf-8")
             assert running.post(anns, "status", {}, Host="memory.example.org").status_code == expected
             assert running.post(token(db, "--user", "bob"), "status").status_code == 200

@@ -15,7 +15,7 @@ def test_what_needs_the_sqlite_file_is_marked() -> None:
 
 @pytest.mark.requirement("X11")
 def test_the_page_of_what_runs_on_sqlite_alone_is_the_one_that_the_marks_render() -> None:
-    page = (sqlite_needs.TESTS.parent / "docs" / "sqlite-tests.md").read_text("utf-8")
+    page = (sqlite_needs.TESTS / "sqlite-tests.md").read_text("utf-8")
     assert page == sqlite_needs.render()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 from picomem import errors, settings
 from picomem.light_dataclass import MISSING, fields
@@ -47,7 +47,7 @@ _OTHERS = """## Other commands
   file or on a server; see [PostgreSQL](postgres.md#moving-a-store).
 - `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
   `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
-  [benchmarks](benchmarks.md).
+  [benchmarks](../benchmarks/README.md).
 - `picomem completion bash|zsh|fish` prints a completion script for a shell.
 - `picomem help [COMMAND]`, `picomem --version`
 """
@@ -57,8 +57,7 @@ def render() -> str:
     """The whole page."""
     parts = [_HEAD, "## Commands\n"]
     parts += [_command(operation) for operation in operations()]
-    parts += [_OTHERS, "## MCP tools\n"]
-    parts += [_tool(operation) for operation in operations() if operation.tool]
+    parts += [_OTHERS, "## MCP tools\n", "\n".join(_tools()) + "\n"]
     parts += ["## Settings\n", "\n".join(_settings()) + "\n", "## Errors and exit codes\n", "\n".join(_errors()) + "\n"]
     return "\n".join(parts)
 
@@ -82,21 +81,24 @@ def _flag(name: str, about: dict[str, Any]) -> str:
     return f"{flag}, {about['short']}" if about["short"] else flag
 
 
-def _tool(operation: Operation) -> str:
-    hints = get_type_hints(operation.request)
-    lines = [f"### {operation.tool}\n", operation.doc, ""]
-    for name, default, about in options(operation.request):
-        if about["tool"] is None:
-            continue
-        kind = str(hints[name]).replace("<class '", "").replace("'>", "").replace(" | None", "")
-        required = ", required" if default is MISSING else ""
-        lines.append(f"- `{about['tool'] or name}` ({kind}{required}): {about['help']}{_choices(about)}")
-    marks = [
-        word for word, true in (("read-only", operation.read_only), ("destructive", operation.destructive)) if true
-    ]
-    needed = " and ".join(f"`{permission}`" for permission in operation.permissions)
-    lines.append(f"\nPermission {needed}" + (f"; {', '.join(marks)}." if marks else "."))
-    return "\n".join(lines) + "\n"
+def _tools() -> Iterator[str]:
+    """A table of the MCP tools, whose fields the options of the command explain."""
+    yield "Each tool is the command beside it, whose options explain the fields; a required field has a `*`.\n"
+    yield "| tool | command | fields | permission |\n|---|---|---|---|"
+    for operation in operations():
+        if operation.tool:
+            taken = [option for option in options(operation.request) if option[2]["tool"] is not None]
+            names = [_tool_field(name, about) + "*" * (default is MISSING) for name, default, about in taken]
+            needed = " and ".join(f"`{permission}`" for permission in operation.permissions)
+            marks = {"read-only": operation.read_only, "destructive": operation.destructive}
+            permission = ", ".join([needed, *(mark for mark, holds in marks.items() if holds)])
+            yield f"| `{operation.tool}` | `{operation.name}` | {', '.join(names)} | {permission} |"
+
+
+def _tool_field(name: str, about: dict[str, Any]) -> str:
+    """The name of the field, with that of the option where it is another."""
+    tool_name = about["tool"] or name
+    return f"`{tool_name}`" + (f" (`{name}`)" if tool_name != name else "")
 
 
 def _paragraphs(operation: Operation) -> str:

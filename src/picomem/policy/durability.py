@@ -2,7 +2,7 @@
 
 An explicit request ("remember that …") becomes a memory, and `provenance/requests.py` finds it. Most of what lasts is
 said in passing: "we went with Svelte for the portal". For each sentence of the person's own words a small classifier
-estimates how likely it is to last (docs/classifiers.md). On real sessions it is right about half of the time, so what
+estimates how likely it is to last (training/README.md). On real sessions it is right about half of the time, so what
 it finds is a suggestion (memory/suggestions.py), and never a memory.
 """
 

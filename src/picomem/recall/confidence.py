@@ -1,7 +1,7 @@
 """How sure recall is that it has an answer, from the best of what it found.
 
 The confidence is a share, 0–1: of questions with so much of it, about that many have some of their answer among the
-first five hits (docs/benchmarks.md, “Knowing when nothing is known”). A logistic function weighs four signs. Its
+first five hits (benchmarks/README.md, “Knowing when nothing is known”). A logistic function weighs four signs. Its
 weights stand in confidence.json; `python -m training.confidence` fits them.
 
 No sign depends on how much is stored: a decision that is the only memory answers its question as surely as one among

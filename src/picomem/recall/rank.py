@@ -34,7 +34,7 @@ RECENT_HALF = 30 * DAY
 # sixth less than with 400; of nine sets two find a thousandth or three more, one as much less, one a note of 120 less.
 CANDIDATES = 200
 # Tokens of a session that halve what its next passage weighs: as many as a default call hands out. Ten short turns take
-# little from each other, three long ones a quarter. With 1,500 long talks gain more (docs/benchmarks.md), and a
+# little from each other, three long ones a quarter. With 1,500 long talks gain more (benchmarks/README.md), and a
 # question whose answer lies in several records of one session loses more.
 HELD_BACK_HALF = 2_000
 FEW = 20  # documents that say as much of what is unrelated here as the model does by itself

@@ -2,7 +2,7 @@
 
 A weight of 0 switches its part off: so `python -m benchmarks ablation` measures what a part is worth.
 
-The weights were chosen together, on eight public sets at a time (docs/benchmarks.md): a middle that serves them all,
+The weights were chosen together, on eight public sets at a time (benchmarks/README.md): a middle that serves them all,
 and the best for none of them. Around that middle the sets' mean changes by a thousandth for a change of a quarter.
 """
 

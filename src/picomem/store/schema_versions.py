@@ -1,7 +1,7 @@
 """The versions of the schema, for both databases: the files of version 1, and the steps that lead to later versions.
 
 A released version is never changed: a change of the schema is a new step at the end of `STEPS`, which a fresh store
-takes as well. docs/releasing.md says how to add one.
+takes as well. RELEASING.md says how to add one.
 """
 
 from __future__ import annotations
