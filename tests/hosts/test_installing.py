@@ -58,9 +58,16 @@ _COMMENTED = """// mine
 }"""
 _THEIRS = {
     "json": [_JSON, "{}", "{\n}\n", "", "\n"],
-    "commented": [_JSON, _COMMENTED.replace(", // theirs", " // theirs").replace(", // end", " // end"), "{}", ""],
-    "jsonc": [_JSON, _COMMENTED, "{}", "{\n}\n", "", "\n"],
-    "json5": [_JSON, "{ mcp: { servers: { other: { command: 'x' }, }, }, }\n", "{\n  // nothing yet\n}\n"],
+    "json5": [
+        _JSON,
+        _COMMENTED,
+        "{}",
+        "{\n}\n",
+        "",
+        "\n",
+        "{ mcp: { servers: { other: { command: 'x' }, }, }, }\n",
+        "{\n  // nothing yet\n}\n",
+    ],
     "toml": ['# mine\nmodel = "x" # c\n\n[mcp_servers.other]\ncommand = "x"\n', 'model = "x"', "", "\n\n"],
 }
 

@@ -10,7 +10,7 @@ from picomem.hosts.machine import Machine
 
 def _files(machine: Machine, reach: Reach) -> Sequence[SettingsFile]:
     root = machine.folder if reach == "project" else machine.home
-    return (SettingsFile(root / ".cursor" / "mcp.json", "jsonc", servers=("mcpServers",)),)
+    return (SettingsFile(root / ".cursor" / "mcp.json", "json5", servers=("mcpServers",)),)
 
 
 CURSOR = Host(

@@ -97,12 +97,9 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.syntax != "toml" and not text.strip():
         text = "{}\r\n" if "\r\n" in text else "{}\n"
 
-    def edit(text: str) -> str:
-        if file.servers:
-            text = _with_server(text, file, host.server(program))
-        return _with_hooks(text, file, host, program, own) if file.has_hooks else text
-
-    return bom + _edited(text, file, edit)
+    if file.servers:
+        text = _with_server(text, file, host.server(program))
+    return bom + (_with_hooks(text, file, host, program, own) if file.has_hooks else text)
 
 
 def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
@@ -117,30 +114,18 @@ def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
     has_server, path = any(server.name == NAME for server in own.servers), (*file.servers, NAME)
     if file.syntax == "toml":
         return bom + (toml_edit.remove_table(text, path) if has_server else text)
-    syntax, keeps = file.syntax, _keeper(original, file.syntax)
-
-    def edit(text: str) -> str:
-        if has_server:
-            text = json_edit.remove(text, syntax, path, keeps)
-        for hook in reversed(own.hooks):
-            text = _without_hook(text, syntax, hook, keeps)
-        return text
-
-    return bom + _edited(text, file, edit)
+    keeps = _keeper(original, file.syntax)
+    if has_server:
+        text = json_edit.remove(text, file.syntax, path, keeps)
+    for hook in reversed(own.hooks):
+        text = _without_hook(text, file.syntax, hook, keeps)
+    return bom + text
 
 
 def is_empty(text: str, file: SettingsFile) -> bool:
     """Return whether a file holds nothing that anybody would miss."""
     text = text.removeprefix(_BOM)
     return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
-
-
-def _edited(text: str, file: SettingsFile, edit: Callable[[str], str]) -> str:
-    """The text after an edit of what holds the entries of picomem."""
-    if file.syntax == "toml":
-        return edit(text)
-    keys = {*file.servers[:1], *(("hooks",) if file.has_hooks else ())}
-    return json_edit.edit_members(text, file.syntax, keys, edit)
 
 
 def _document(text: str, file: SettingsFile) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def _files(machine: Machine, reach: Reach) -> Sequence[SettingsFile]:
     folder = machine.folder if reach == "project" else _user_folder(machine)
     commented = folder / "opencode.jsonc"
     path = commented if commented.is_file() else folder / "opencode.json"
-    return (SettingsFile(path, "jsonc", servers=("mcp",)),)
+    return (SettingsFile(path, "json5", servers=("mcp",)),)
 
 
 def _server(program: Program) -> dict[str, Any]:

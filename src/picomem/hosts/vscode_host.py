@@ -21,7 +21,7 @@ def _user_folder(machine: Machine) -> Path:
 
 def _files(machine: Machine, reach: Reach) -> Sequence[SettingsFile]:
     folder = machine.folder / ".vscode" if reach == "project" else _user_folder(machine)
-    return (SettingsFile(folder / "mcp.json", "jsonc", servers=("servers",)),)
+    return (SettingsFile(folder / "mcp.json", "json5", servers=("servers",)),)
 
 
 VSCODE = Host(
