@@ -82,7 +82,7 @@ def own_entries(text: str, file: SettingsFile) -> OwnEntries:
     if NAME not in text:
         return OwnEntries()
     document = _document(text, file)
-    servers = _value(document, file.servers) if file.servers else None
+    servers = toml_edit.table_at(document, file.servers) if file.servers else None
     hooks = document.get("hooks") if file.has_hooks else None
     return OwnEntries(tuple(_servers(servers)), tuple(_hooks(hooks)), tuple(_edited_hooks(hooks)))
 
@@ -132,10 +132,6 @@ def _document(text: str, file: SettingsFile) -> dict[str, Any]:
     if file.syntax == "toml":
         return toml_edit.parse_toml(text.removeprefix(_BOM))
     return json_edit.parse(text, file.syntax).value
-
-
-def _value(document: dict[str, Any], path: tuple[str, ...]) -> Any:
-    return toml_edit.table_at(document, path)
 
 
 def _servers(servers: Any) -> list[ServerEntry]:
@@ -196,7 +192,7 @@ def _handlers(group: Any) -> list[Any]:
 
 def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
     path = (*file.servers, NAME)
-    servers = _value(_document(text, file), file.servers)
+    servers = toml_edit.table_at(_document(text, file), file.servers)
     existing = servers.get(NAME) if isinstance(servers, dict) else None
     if existing is None and isinstance(servers, dict) and NAME in servers:
         raise Conflict(f"its MCP server “{NAME}” is null; remove that or give that another name")
@@ -284,20 +280,8 @@ def _without_hook(text: str, syntax: Syntax, hook: HookCommand, keeps: Callable[
 
 def _keeper(original: str | None, syntax: Syntax) -> Callable[[json_edit.Path], bool]:
     """Return whether an object that becomes empty was there before picomem was installed."""
-    if original is None or not original.removeprefix(_BOM).strip():
-        return lambda _: False
     try:
-        document = json_edit.parse(original, syntax).value
+        root = json_edit.parse(original or "", syntax)
     except InvalidInput:
         return lambda _: False
-
-    def was_there(path: json_edit.Path) -> bool:
-        value: Any = document
-        try:
-            for step in path:
-                value = value[step]
-        except (LookupError, TypeError):
-            return False
-        return True
-
-    return was_there
+    return lambda path: json_edit.at(root, path) is not None
