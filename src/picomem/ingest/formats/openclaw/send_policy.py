@@ -127,13 +127,14 @@ def _of_database(path: Path) -> Iterator[tuple[Mapping[str, Any] | None, tuple[s
 
 def _of_settings(path: Path | None) -> Policy:
     """The policy in a file of settings. Raises InvalidInput for a file that cannot be read."""
-    data = None if path is None else _read(path, _LARGEST_SETTINGS)
-    if data is None:
-        return {}
     try:
+        data = None if path is None else _read(path, _LARGEST_SETTINGS)
+        if data is None:
+            return {}
         settings = json_edit.parse(data.decode("utf-8-sig", "replace"), "json5").value
     except InvalidInput as error:
-        raise InvalidInput(f"{path}, OpenClaw's settings, cannot be read: {error}. {_REMEDY}") from error
+        said = str(error).rstrip(".")
+        raise InvalidInput(f"{path}, OpenClaw's settings, cannot be read: {said}. {_REMEDY}") from error
     session = settings.get("session") or {}
     policy = session.get("sendPolicy") or {} if isinstance(session, dict) else None
     if isinstance(policy, str):
