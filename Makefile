@@ -41,8 +41,8 @@ test: .venv/ready
 lint: style layers types
 
 style: .venv/ready
-	$(BIN)/ruff check src benchmarks training tests
-	$(BIN)/ruff format --check src benchmarks training tests
+	$(BIN)/ruff check src benchmarks question_sets training tests
+	$(BIN)/ruff format --check src benchmarks question_sets training tests
 
 layers: .venv/ready
 	$(BIN)/lint-imports
@@ -116,7 +116,7 @@ weights: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks speed
-	@echo "Others: $(BIN)/python -m benchmarks --help; quality: $(BIN)/picomem bench quality FILE…  (see benchmarks/README.md)"
+	@echo "Others: $(BIN)/python -m benchmarks --help  (see benchmarks/README.md)"
 
 # Other libraries, each in an environment of its own, for: .venv/bin/python -m benchmarks peers --peers $(PEERS)
 # txtai brings torch and its CUDA libraries, 5 GB: make peers PEER=txtai

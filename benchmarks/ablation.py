@@ -13,13 +13,13 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import read_cases, set_name
-from picomem.evaluation.quality import MOST, tried
 from picomem.evaluation.significance import Paired, paired
 from picomem.evaluation.tables import chance, markdown, plain, share
-from picomem.evaluation.trial import SYSTEMS, UNITS, RecallWay, TrialOutcome
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.weights import WEIGHTS
+from question_sets.cases import read_cases, set_name
+from question_sets.quality import MOST, tried
+from question_sets.trial import SYSTEMS, UNITS, RecallWay, TrialOutcome
 
 _PARTS = {
     "words weighed by the language": ("language",),

@@ -13,13 +13,14 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="python -m benchmarks",
         description="What picomem is measured with.",
-        epilog="Quality of recall, on question sets or your own questions: picomem bench quality --help",
+        epilog="Quality of recall on your own questions: picomem bench quality --help",
         parents=[_common()],
     )
     benchmarks = parser.add_subparsers(title="what to measure", metavar="BENCHMARK", dest="what", required=True)
     late = _common(suppress=True)
     _add_speed(benchmarks, late)
     _add_curves(benchmarks, late)
+    _add_quality(benchmarks, late)
     _add_ablation(benchmarks, late)
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
@@ -66,6 +67,24 @@ def _add_curves(benchmarks: Any, late: Parser) -> None:
     )
     curves.add_argument("files", nargs="+", metavar="FILE", help="reports of python -m benchmarks speed --json")
     curves.add_argument("--out", default="growth.svg", metavar="FILE", help="the picture (default growth.svg)")
+
+
+def _add_quality(benchmarks: Any, late: Parser) -> None:
+    quality = benchmarks.add_parser(
+        "quality",
+        help="of recall on question sets, beside full text alone",
+        epilog="Example:\n  python -m benchmarks quality locomo_dev.jsonl.gz longmemeval_s_dev.jsonl.gz --every 8",
+        parents=[late],
+    )
+    quality.add_argument("files", nargs="+", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
+    quality.add_argument("--k", default="5,10", help="cut-offs (default 5,10)")
+    quality.add_argument("--jobs", type=int, default=1, help="processes")
+    quality.add_argument(
+        "--every", type=int, default=1, metavar="N", help="only the first and every N-th case: part of a large set"
+    )
+    quality.add_argument("--embedder", default="static", help="static, none, onnx:FOLDER, … (default static)")
+    quality.add_argument("--server", default="", metavar="ADDRESS", help="measure in a store on this server")
+    quality.add_argument("--markdown", action="store_true", help="tables for a document")
 
 
 def _add_ablation(benchmarks: Any, late: Parser) -> None:

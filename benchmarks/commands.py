@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from picomem.cli.bench import numbers_of, print_report, show_progress
+from picomem.cli.bench import print_report, show_progress
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
 from picomem.paths import named_path
@@ -44,6 +44,21 @@ def _speed(chosen: argparse.Namespace) -> tuple[Any, str]:
     sizes = numbers_of(chosen.sizes, "--sizes")
     report = speed.run(sizes=sizes, transcripts=folder, progress=show_progress, effort=effort)
     return report, speed.render(report)
+
+
+def _quality(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from question_sets import quality
+
+    report = quality.run(
+        [named_path(file) for file in chosen.files],
+        ks=numbers_of(chosen.k, "--k"),
+        jobs=chosen.jobs,
+        every=chosen.every,
+        embedder=chosen.embedder,
+        server=chosen.server,
+        progress=lambda state: show_progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
+    )
+    return report, quality.render_markdown(report) if chosen.markdown else quality.render(report)
 
 
 def _ablation(chosen: argparse.Namespace) -> tuple[Any, str]:
@@ -183,6 +198,7 @@ def _distil(chosen: argparse.Namespace) -> tuple[Any, str]:
 _MEASURING = {
     "distil": _distil,
     "speed": _speed,
+    "quality": _quality,
     "ablation": _ablation,
     "peers": _peers,
     "gate": _gate,
@@ -196,3 +212,14 @@ _MEASURING = {
     "revisions": _revisions,
     "memories": _memories,
 }
+
+
+def numbers_of(text: str, what: str) -> tuple[int, ...]:
+    """The whole numbers of an argument such as 5,10, in order. Raises InvalidInput, which names the argument `what`."""
+    try:
+        numbers = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        numbers = ()
+    if not numbers or numbers[0] < 1:
+        raise InvalidInput(f"{what} is “{text}”; write whole numbers with commas, as 5,10.")
+    return numbers

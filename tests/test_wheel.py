@@ -30,7 +30,7 @@ def test_the_wheel_holds_picomem_alone(wheel_names: list[str]) -> None:
 
 def test_of_what_measures_the_package_holds_only_what_the_quality_command_needs() -> None:
     program = (
-        "import sys; from picomem.evaluation import own_store, quality, variants; "
+        "import sys; from picomem.evaluation import own_store, variants; "
         "print(*(name for name in sys.modules if name.startswith('picomem.evaluation.')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -138,7 +138,6 @@ def test_full_text_is_reached_through_the_search_of_a_transaction_alone() -> Non
 # Strings of a surface that equal the name of an operation and mean something else, or are the surface's own.
 OTHER_MEANINGS = {
     ("agent/capability.py", "index"): "the name of a part of an agent's instructions",
-    ("cli/bench.py", "jobs"): "an option of the benchmarks",
     ("cli/install.py", "ingest"): "the command that an install runs for a person who says yes",
     ("gateway/mcp_over_http.py", "status"): "the status of a response, as ASGI calls it",
     ("gateway/request_log.py", "status"): "the status of a response, as ASGI calls it",

@@ -34,15 +34,15 @@ import numpy as np
 
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
-from picomem.evaluation.cases import Case, CaseQuestion, CaseSession, TurnKey, read_cases, set_name
-from picomem.evaluation.confidence_calibration import DEPTH
 from picomem.evaluation.metrics import auroc
 from picomem.evaluation.tables import markdown, plain
-from picomem.evaluation.trial import judge_case
 from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall.confidence import SIGNS, WEIGHTS, inputs
 from picomem.records.hit import Signs
+from question_sets.cases import Case, CaseQuestion, CaseSession, TurnKey, read_cases, set_name
+from question_sets.confidence_calibration import DEPTH
+from question_sets.trial import judge_case
 from training.examples import DATA, Prompt, Statement, prompts, statements
 from training.observation import ANSWERED, LEFT_OPEN, NO_QUESTION, UNANSWERABLE, Observation, numbers
 from training.session_questions import observe_sessions

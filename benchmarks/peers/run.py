@@ -30,10 +30,10 @@ from benchmarks.prose import Prose
 from benchmarks.recall_speed import percentile
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import Case, CaseTurn, read_cases, set_name
 from picomem.evaluation.significance import paired
-from picomem.evaluation.trial import try_case
 from picomem.light_dataclass import dataclass, replace
+from question_sets.cases import Case, CaseTurn, read_cases, set_name
+from question_sets.trial import try_case
 
 _SEED = 7
 _TALK = 40  # texts on a topic

@@ -1,5 +1,5 @@
 """Question sets, for the benchmarks that ask them."""
 
-from tests.question_sets import haystack, write_set
+from tests.small_question_set import haystack, write_set
 
 __all__ = ["haystack", "write_set"]

@@ -6,7 +6,7 @@ import json
 
 from benchmarks import ablation
 from benchmarks.__main__ import main
-from picomem.evaluation.trial import TrialOutcome
+from question_sets.trial import TrialOutcome
 
 
 def _outcome(**ranks: int | None) -> TrialOutcome:

@@ -18,7 +18,7 @@ from benchmarks.peers.model import packaged_model
 from benchmarks.peers.report import render
 from benchmarks.peers.talking import PeerFailed, talking
 from picomem.errors import InvalidInput
-from picomem.evaluation import quality
+from question_sets import quality
 
 FEW = peers.Bounds(questions=4, rounds=1)
 ADAPTERS = Path(peers.__file__).parent / "adapters"

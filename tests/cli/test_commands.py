@@ -221,19 +221,6 @@ def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(pico
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize("order", ["files first", "options first"])
-def test_the_files_of_a_benchmark_may_stand_before_or_after_its_options(
-    picomem: Picomem, home: Path, order: str
-) -> None:
-    case = {"id": "c1", "sessions": []}
-    (home / "set.jsonl").write_text(json.dumps(case))
-    options, files = ["--k", "3", "--embedder", "none", "--json"], ["set.jsonl"]
-    done = picomem("bench", "quality", *(files + options if order == "files first" else options + files))
-    assert "unrecognized" not in done.err
-    assert "Name at least one" not in done.err
-    assert "set.jsonl" in done.err + done.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -253,7 +240,7 @@ def test_the_files_of_a_benchmark_may_stand_before_or_after_its_options(
         (("ingest", "/nowhere/at/all"), 3, "/nowhere/at/all"),
         (("index", "--budget", "3"), 2, "at least 200"),
         (("nonsense",), 2, "nonsense"),
-        (("bench", "quality"), 2, "question set"),
+        (("bench", "quality"), 2, "--questions FILE"),
         (("bench", "speed"), 2, "quality"),
     ],
 )

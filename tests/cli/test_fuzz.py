@@ -54,8 +54,6 @@ OTHERS = ("chat", "demo", "mcp", "bench")
 # What these do is work for minutes, or a conversation: only their arguments are tried, and an unknown one ends them.
 LONG = {("demo",), ("mcp",)}
 UNKNOWN = "--no-such-option"
-# Where a command names a file that it reads, a hostile one is always there: with a good one it would begin to work.
-FILES = {("bench", "quality")}
 
 
 def _every_error(kind: type = errors.PicomemError) -> Iterator[type]:
@@ -192,11 +190,9 @@ class Arguments:
         for action in actions:
             if "--watch" in action.option_strings or (action.option_strings and random.random() < 0.7):
                 continue
-            if not action.option_strings and random.random() < 0.05 and path not in FILES:
+            if not action.option_strings and random.random() < 0.05:
                 continue
-            values = [
-                self._value(action, path) for _ in range(random.choice((1, 1, 2)) if action.nargs in ("*", "+") else 1)
-            ]
+            values = [self._value(action) for _ in range(random.choice((1, 1, 2)) if action.nargs in ("*", "+") else 1)]
             if not action.option_strings:
                 drawn += values
             elif action.nargs == 0:
@@ -215,10 +211,8 @@ class Arguments:
             drawn.insert(random.randrange(len(drawn) + 1), hostile.text(random, self._known))
         return [hostile.argument(piece) for piece in drawn]
 
-    def _value(self, action: Any, path: tuple[str, ...]) -> str:
+    def _value(self, action: Any) -> str:
         random = self._random
-        if path in FILES and not action.option_strings:
-            return random.choice(self._paths)
         if action.choices and random.random() < 0.8:
             return str(random.choice(list(action.choices)))
         if action.type in (int, float) and random.random() < 0.7:

@@ -4,7 +4,7 @@ import pytest
 
 from picomem.clock import parse_iso
 from picomem.errors import InvalidInput, NotFound
-from picomem.evaluation.cases import asked_at, moment, read_cases, set_name
+from question_sets.cases import asked_at, moment, read_cases, set_name
 
 
 @pytest.mark.parametrize("name", ["talks.jsonl.gz", "talks.jsonl"])

@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 import pytest
 
-from picomem.evaluation import quality
-from picomem.evaluation.confidence_calibration import is_found, measure_calibration, rendered
 from picomem.evaluation.metrics import auroc
-from picomem.evaluation.trial import TrialOutcome
 from picomem.store.fts5_baseline import Fts5
+from question_sets import quality
+from question_sets.confidence_calibration import is_found, measure_calibration, rendered
+from question_sets.trial import TrialOutcome
 
 
 def asked(confidence: float, *ranks: int | None, turns: bool = True) -> TrialOutcome:

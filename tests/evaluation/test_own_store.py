@@ -249,4 +249,4 @@ def test_a_session_is_meant_by_the_beginning_of_its_id(session, others):
 @pytest.mark.parametrize("stray", ["--k=1,3", "--jobs=2", "--every=2"])
 def test_what_is_for_sets_is_refused_and_not_ignored(store, file, stray, capsys) -> None:
     assert main(["bench", "quality", "--db", str(store), "--questions", str(file()), stray]) == 2
-    assert f"{stray.partition('=')[0]} is for question sets" in capsys.readouterr().err
+    assert f"There is no option {stray.partition('=')[0]}" in capsys.readouterr().err

@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from picomem.cli.main import main
+from benchmarks.__main__ import main
 from picomem.errors import InvalidInput
-from picomem.evaluation import quality
-from picomem.evaluation.cases import read_cases
-from picomem.evaluation.trial import read_numbers, try_case, write_transcript
+from question_sets import quality
+from question_sets.cases import read_cases
+from question_sets.trial import read_numbers, try_case, write_transcript
 
 SYSTEMS = ("picomem", "default call", "fts5")
 GROUPS = [(unit, system) for unit in ("session", "turn") for system in SYSTEMS]
@@ -177,10 +177,10 @@ def test_a_part_of_the_cases_is_tried_and_said(haystack, write_set, capsys):
     for number in (0, 3):  # those that are to be tried have two questions, the others three
         cases[number] = haystack | {"id": str(number), "questions": haystack["questions"][:2]}
     path = write_set(*cases)
-    assert main(["bench", "quality", str(path), "--every", "3", "--embedder", "none", "--json"]) == 0
+    assert main(["quality", str(path), "--every", "3", "--embedder", "none", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["every"], report["sets"][0]["cases"], report["sets"][0]["questions"]) == (3, 2, 4)
-    assert main(["bench", "quality", str(path), "--every", "4", "--embedder", "none"]) == 0
+    assert main(["quality", str(path), "--every", "4", "--embedder", "none"]) == 0
     assert capsys.readouterr().out.startswith("talks, one case in 4: 2 cases, 5 questions")
     assert "| talks, one case in 3 | session | picomem |" in quality.render_markdown(
         quality.run([path], embedder="none", every=3)

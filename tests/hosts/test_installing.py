@@ -16,12 +16,10 @@ from tests.hosts.conftest import RunPicomem, tree
 
 from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.codex_host import CODEX
-from picomem.hosts.cursor_host import CURSOR
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.known_hosts import HOSTS
+from picomem.hosts.known_hosts import CURSOR, HOSTS, OPENCODE
 from picomem.hosts.machine import Machine
-from picomem.hosts.opencode_host import OPENCODE
 from picomem.hosts.program import Program
 from picomem.hosts.settings_files import replace_settings
 
@@ -58,9 +56,16 @@ _COMMENTED = """// mine
 }"""
 _THEIRS = {
     "json": [_JSON, "{}", "{\n}\n", "", "\n"],
-    "commented": [_JSON, _COMMENTED.replace(", // theirs", " // theirs").replace(", // end", " // end"), "{}", ""],
-    "jsonc": [_JSON, _COMMENTED, "{}", "{\n}\n", "", "\n"],
-    "json5": [_JSON, "{ mcp: { servers: { other: { command: 'x' }, }, }, }\n", "{\n  // nothing yet\n}\n"],
+    "json5": [
+        _JSON,
+        _COMMENTED,
+        "{}",
+        "{\n}\n",
+        "",
+        "\n",
+        "{ mcp: { servers: { other: { command: 'x' }, }, }, }\n",
+        "{\n  // nothing yet\n}\n",
+    ],
     "toml": ['# mine\nmodel = "x" # c\n\n[mcp_servers.other]\ncommand = "x"\n', 'model = "x"', "", "\n\n"],
 }
 

@@ -51,12 +51,12 @@ def test_a_table_is_changed_where_it_stands_and_a_table_below_it_that_has_no_val
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (['env = { OWN = "1", OLD = "x" } # mine'], ['env = { OWN = "1", NEW = "y" } # mine']),
+        (['env = { OWN = "1", OLD = "x" } # mine'], ['env = {OWN = "1", NEW = "y"} # mine']),
         (["env.OWN = '1'", "env.OLD = 'x' # gone"], ["env.OWN = '1'"]),
         (["# why", "[mcp_servers.picomem.env] # mine", 'OLD = "x"', "# own", 'OWN = "1"'],
-         ["# why", "[mcp_servers.picomem.env] # mine", 'NEW = "y"', "# own", 'OWN = "1"']),
+         ["# why", "[mcp_servers.picomem.env] # mine", "# own", 'OWN = "1"', 'NEW = "y"']),
         (['startup_timeout_sec = 30 # slow disk', '"env" = {OWN="1"}'],
-         ['startup_timeout_sec = 30 # slow disk', '"env" = { OWN = "1", NEW = "y" }']),
+         ['startup_timeout_sec = 30 # slow disk', '"env" = {OWN = "1", NEW = "y"}']),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "", "\n\n# the next\n[other]\n"])
@@ -108,7 +108,7 @@ def test_a_place_that_takes_no_table_is_refused(text: str) -> None:
 
 
 def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
-    with pytest.raises(InvalidInput, match="not a table in lines of its own"):
+    with pytest.raises(InvalidInput, match=r"write .* as a table of its own"):
         remove_table("[mcp_servers]\npicomem = { command = 'x' }\n", _PATH)
 
 
@@ -117,19 +117,21 @@ def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
     [
         ("", '[ingest]\nkeep = "expiring"\n'),
         ("# mine\n[recall]\nlimit = 5 # few\n", '# mine\n[recall]\nlimit = 5 # few\n\n[ingest]\nkeep = "expiring"\n'),
-        ("[ingest] # copies\nkeep_mb = 5\n[recall]\n", '[ingest] # copies\nkeep = "expiring"\nkeep_mb = 5\n[recall]\n'),
+        ("[ingest] # copies\nkeep_mb = 5\n[recall]\n", '[ingest] # copies\nkeep_mb = 5\nkeep = "expiring"\n[recall]\n'),
         ("[ingest]\r\nkeep = 'none' # later\r\n", '[ingest]\r\nkeep = "expiring" # later\r\n'),
-        ("[ingest]", '[ingest]\nkeep = "expiring"\n'),
+        ("[ingest]", '[ingest]\nkeep = "expiring"'),
         ("[ingest]\nkeep = '''none''' # later", '[ingest]\nkeep = "expiring" # later'),
         ('# keep = "all"\n[ingest]\n# keep = "all"\n  keep="none"\n', '# keep = "all"\n[ingest]\n# keep = "all"\n  keep="expiring"\n'),
         ('[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\n', '[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\nkeep = "expiring"\n'),
+        ("ingest.keep = 'none' # x\n", 'ingest.keep = "expiring" # x\n'),
+        ("ingest = { keep = 'none' }\n", 'ingest = { keep = "expiring" }\n'),
     ],
 )  # fmt: skip
 def test_a_key_is_set_and_every_other_byte_stays(text: str, expected: str) -> None:
     assert set_key(text, ("ingest",), "keep", "expiring") == expected
 
 
-@pytest.mark.parametrize("text", ["ingest.keep = 'none'\n", "ingest = { keep = 'none' }\n", "ingest = 1\n", "x = ["])
-def test_a_key_that_cannot_be_set_by_its_line_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["ingest = {}\ningest.keep = 1\n", "ingest = 1\n", "x = ["])
+def test_a_key_that_cannot_be_set_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         set_key(text, ("ingest",), "keep", "expiring")

@@ -36,9 +36,7 @@ def _openclaw(folder: Path) -> Path:
 
 
 def _openclaw_settings(folder: Path) -> Path:
-    settings = _openclaw(folder).parents[3] / "openclaw.json"
-    settings.write_text('{"session": {"$include": "./policy.json5"}}')
-    return settings.with_name("policy.json5")
+    return _openclaw(folder).parents[3] / "openclaw.json"
 
 
 HOSTS = {"gemini-cli": _gemini, "openclaw's list": _openclaw, "openclaw's settings": _openclaw_settings}

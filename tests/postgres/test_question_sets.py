@@ -18,14 +18,14 @@ from tests.databases import DATABASES
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.evaluation import quality
-from picomem.evaluation.cases import Case, asked_at, read_cases
-from picomem.evaluation.trial import write_transcript
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import meta
 from picomem.store.connector import EVERYONE, Connector
+from question_sets import quality
+from question_sets.cases import Case, asked_at, read_cases
+from question_sets.trial import write_transcript
 
 pytestmark = pytest.mark.requirement("X11")
 

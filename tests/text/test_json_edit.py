@@ -12,7 +12,7 @@ from tests.amounts import amount
 from tests.hosts.documents import KEYS, VALUES, json_documents
 
 from picomem.errors import InvalidInput
-from picomem.text.json_edit import append, at, edit_members, parse, put, remove, update
+from picomem.text.json_edit import append, at, parse, put, remove, update
 
 
 def _without(value: Any, path: tuple[str, ...]) -> Any:
@@ -27,20 +27,14 @@ def _without(value: Any, path: tuple[str, ...]) -> Any:
 @given(json_documents(relaxed=False))
 def test_strict_json_is_read_as_python_reads_it(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
-    assert (
-        parse(text, "json").value
-        == parse(text, "jsonc").value
-        == parse(text, "json5").value
-        == json.loads(text)
-        == value
-    )
+    assert parse(text, "json").value == parse(text, "json5").value == json.loads(text) == value
 
 
 @settings(max_examples=amount(120, 20_000))
-@given(json_documents(relaxed=True), st.sampled_from(["jsonc", "json5"]))
-def test_comments_and_trailing_commas_change_no_value(document: tuple[str, dict[str, Any]], syntax: Any) -> None:
+@given(json_documents(relaxed=True))
+def test_comments_and_trailing_commas_change_no_value(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
-    assert parse(text, syntax).value == value
+    assert parse(text, "json5").value == value
 
 
 @settings(max_examples=amount(120, 20_000))
@@ -54,17 +48,17 @@ def test_what_is_inserted_is_there_and_removed_again_to_the_byte(
 ) -> None:
     text, before = document
     path = (*folders, "picomem")
-    root = parse(text, "jsonc")
+    root = parse(text, "json5")
     try:
-        edited = put(text, "jsonc", path, value)
+        edited = put(text, "json5", path, value)
     except InvalidInput:
         assert any(at(root, path[:n]) and not isinstance(at(root, path[:n]).value, dict) for n in range(1, len(path)))
         return
-    after = parse(edited, "jsonc").value
-    assert at(parse(edited, "jsonc"), path).value == value
+    after = parse(edited, "json5").value
+    assert at(parse(edited, "json5"), path).value == value
     assert _pruned(_without(after, path), before) == before
-    assert remove(edited, "jsonc", path, lambda parent: at(root, parent) is not None) == text
-    assert put(edited, "jsonc", path, value) == edited
+    assert remove(edited, "json5", path, lambda parent: at(root, parent) is not None) == text
+    assert put(edited, "json5", path, value) == edited
 
 
 @settings(max_examples=amount(120, 20_000))
@@ -73,33 +67,16 @@ def test_an_update_edits_only_the_members_that_differ(
     document: tuple[str, dict[str, Any]], key: str, value: dict[str, Any]
 ) -> None:
     text, before = document
-    edited = update(text, "jsonc", (key,), value)
-    assert parse(edited, "jsonc").value == before | {key: value}
-    assert update(edited, "jsonc", (key,), value) == edited
+    edited = update(text, "json5", (key,), value)
+    assert parse(edited, "json5").value == before | {key: value}
+    assert update(edited, "json5", (key,), value) == edited
 
 
 def test_an_update_leaves_comments_and_the_order_of_members() -> None:
     text = '{"mine": {\n  // first\n  "b": [1], // one\n  "a": {"x": 1, /* two */ "y": 2}, "gone": 3\n}}'
-    assert update(text, "jsonc", ("mine",), {"a": {"x": 1, "y": 5}, "b": [1], "new": 4}) == (
+    assert update(text, "json5", ("mine",), {"a": {"x": 1, "y": 5}, "b": [1], "new": 4}) == (
         '{"mine": {\n  // first\n  "b": [1], // one\n  "a": {"x": 1, /* two */ "y": 5},\n  "new": 4\n}}'
     )
-
-
-@settings(max_examples=amount(200, 20_000))
-@given(json_documents(relaxed=True), st.sets(KEYS, max_size=2), st.data())
-def test_an_edit_of_some_members_is_the_same_in_a_document_with_the_others_shortened(
-    document: tuple[str, dict[str, Any]], keys: set[str], data: Any
-) -> None:
-    text, value = document
-    if "\r\n" in text:  # of two kinds of line ends the edit takes one that it sees
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
-    keys |= {"mine"}
-    key = data.draw(st.sampled_from(sorted(keys)))
-    edits = [lambda text: text, lambda text: put(text, "jsonc", (key,), {"a": [1]})]
-    if key in value:
-        edits.append(lambda text: remove(text, "jsonc", (key,)))
-    for edit in edits:
-        assert edit_members(text, "jsonc", keys, edit) == edit(text)
 
 
 def _pruned(value: Any, like: Any) -> Any:
@@ -126,23 +103,23 @@ def test_elements_of_several_lists_come_and_go_in_any_order(
     edited = text
     try:
         for event, _ in events:
-            edited = append(edited, "jsonc", ("hooks", event), group)
+            edited = append(edited, "json5", ("hooks", event), group)
     except InvalidInput:
         return
-    root = parse(text, "jsonc")
+    root = parse(text, "json5")
     for event, _ in sorted(events, key=lambda pair: pair[1]):
-        lists = at(parse(edited, "jsonc"), ("hooks", event)).value
+        lists = at(parse(edited, "json5"), ("hooks", event)).value
         assert lists[-1] == group
         path = ("hooks", event, len(lists) - 1)
-        edited = remove(edited, "jsonc", path, lambda parent: at(root, parent) is not None)
+        edited = remove(edited, "json5", path, lambda parent: at(root, parent) is not None)
     assert edited == text
 
 
 def test_what_follows_on_the_line_of_a_removed_entry_does_not_become_a_comment() -> None:
-    text = put('{ "theirs": 1, // one\n}', "jsonc", ("picomem",), 2)
+    text = put('{ "theirs": 1, // one\n}', "json5", ("picomem",), 2)
     text = text.replace("2,", '2, "added": 3')
-    assert parse(text, "jsonc").value == {"theirs": 1, "picomem": 2, "added": 3}
-    assert parse(remove(text, "jsonc", ("picomem",)), "jsonc").value == {"theirs": 1, "added": 3}
+    assert parse(text, "json5").value == {"theirs": 1, "picomem": 2, "added": 3}
+    assert parse(remove(text, "json5", ("picomem",)), "json5").value == {"theirs": 1, "added": 3}
 
 
 def test_json5_of_openclaw_is_read() -> None:
@@ -164,29 +141,25 @@ d"], }, }, },  // unquoted
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{", '{"a"}', '{"a": 1 "b": 2}', "{a: 1}", "{'a': 1}", '{"a": 01}', '{"a": "x\n"}', '{"a": 1,,}', "{} {}",
-     '{"a": /* }', '{"a": NaN}', '{"a": tru}', "[" * 5000, '{"a":' * 5000],
+    ["", "[]", "{", '{"a"}', '{"a": 1 "b": 2}', "{a b: 1}", "{'a: 1}", '{"a": 01}', '{"a": "x\n"}', '{"a": 1,,}', "{} {}",
+     '{"a": /* }', '{"a": tru}', "[" * 5000, '{"a":' * 5000],
 )  # fmt: skip
 def test_what_is_no_json_with_comments_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        parse(text, "jsonc")
+        parse(text, "json5")
 
 
-@pytest.mark.parametrize("text", ["// a\n{}", "{} /* a */", '{"a": [1,]}', '{"a": 1,}', "{\u00a0}"])
+@pytest.mark.parametrize(
+    "text", ["// a\n{}", "{} /* a */", '{"a": [1,]}', '{"a": 1,}', "{\u00a0}", "{a: 1}", "{'a': 1}", '{"a": .5}']
+)
 def test_strict_json_has_no_comments_and_no_trailing_commas(text: str) -> None:
-    parse(text, "jsonc")
+    parse(text, "json5")
     with pytest.raises(InvalidInput, match="line 1 is not valid JSON"):
         parse(text, "json")
 
 
-def test_comments_may_be_taken_without_trailing_commas() -> None:
-    assert parse("// a\n{/* b */}", "commented").value == {}
-    with pytest.raises(InvalidInput, match="line 1 is not valid JSON with comments"):
-        parse('{"a": 1,}', "commented")
-
-
 def test_the_layout_of_the_neighbours_is_taken_over() -> None:
     text = '{\r\n\t"a": 1, // first\r\n\t"b": {"c": 2} // last\r\n}\r\n'
-    assert put(text, "jsonc", ("m", "picomem"), {"x": 1}) == (
+    assert put(text, "json5", ("m", "picomem"), {"x": 1}) == (
         '{\r\n\t"a": 1, // first\r\n\t"b": {"c": 2}, // last\r\n\t"m": {\r\n\t\t"picomem": {\r\n\t\t\t"x": 1\r\n\t\t}\r\n\t}\r\n}\r\n'
     )

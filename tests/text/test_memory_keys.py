@@ -111,22 +111,15 @@ def test_text_in_another_script_gets_a_stable_key_that_tells_texts_apart() -> No
     assert re.fullmatch(r"privet_[0-9a-f]{4}", suggest_key("Привет"))
 
 
-def test_a_text_without_a_known_word_gets_a_key_as_latin_letters_spell_it() -> None:
+def test_a_text_without_latin_words_gets_a_key_as_latin_letters_spell_it() -> None:
     assert re.fullmatch(r"yi_hou_dou_yong_fan_ti_[0-9a-f]{4}", suggest_key("以后都用繁体", "preference"))
     assert re.fullmatch(r"zhivet_v_berline_[0-9a-f]{4}", suggest_key("Пользователь живёт в Берлине", "fact"))
+    assert re.fullmatch(r"shu_ju_ku_zai_duan_kou_[0-9a-f]{4}", suggest_key("数据库在端口 5433"))
 
 
-def test_a_chinese_text_gets_a_key_that_says_what_it_is_about() -> None:
-    assert re.fullmatch(r"likes_tea_[0-9a-f]{4}", suggest_key("我喜欢喝茶", "preference"))
-    assert re.fullmatch(r"production_environment_postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
-    assert re.fullmatch(r"moved_hangzhou_[0-9a-f]{4}", suggest_key("我搬到杭州了", "fact"))
-
-
-def test_the_key_of_a_chinese_denial_says_that_it_is_one() -> None:
-    assert re.fullmatch(r"dislikes_comment_english_[0-9a-f]{4}", suggest_key("我不喜欢在注释里写英文", "preference"))
-    assert re.fullmatch(r"no_redis_[0-9a-f]{4}", suggest_key("我们不再用 Redis", "fact"))
-    assert re.fullmatch(r"friday_no_release_[0-9a-f]{4}", suggest_key("周五不发布", "fact"))
-    assert re.fullmatch(r"no_code_[0-9a-f]{4}", suggest_key("别改这段代码", "instruction"))
+def test_a_chinese_text_with_latin_words_gets_a_key_that_says_what_it_says_of_them() -> None:
+    assert re.fullmatch(r"sheng_chan_huan_jing_yong_postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
+    assert re.fullmatch(r"bu_zai_yong_redis_[0-9a-f]{4}", suggest_key("我们不再用 Redis", "fact"))
 
 
 def test_the_key_of_a_ban_says_that_it_is_one() -> None:

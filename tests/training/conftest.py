@@ -1,5 +1,5 @@
 """Question sets, for the tests of what is fitted to them."""
 
-from tests.question_sets import write_set
+from tests.small_question_set import write_set
 
 __all__ = ["write_set"]

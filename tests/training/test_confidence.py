@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.question_sets import asked, said
+from tests.small_question_set import asked, said
 
-from picomem.evaluation.cases import read_cases
 from picomem.recall.confidence import SIGNS, WEIGHTS
+from question_sets.cases import read_cases
 from training.confidence import (
     encode,
     fit,

@@ -1,1 +1,1 @@
-"""Measures how well recall answers questions: on question sets, and on a user's own questions over their own store."""
+"""Measures how well recall answers a user's own questions over their own store."""

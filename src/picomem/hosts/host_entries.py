@@ -82,7 +82,7 @@ def own_entries(text: str, file: SettingsFile) -> OwnEntries:
     if NAME not in text:
         return OwnEntries()
     document = _document(text, file)
-    servers = _value(document, file.servers) if file.servers else None
+    servers = toml_edit.table_at(document, file.servers) if file.servers else None
     hooks = document.get("hooks") if file.has_hooks else None
     return OwnEntries(tuple(_servers(servers)), tuple(_hooks(hooks)), tuple(_edited_hooks(hooks)))
 
@@ -97,12 +97,9 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.syntax != "toml" and not text.strip():
         text = "{}\r\n" if "\r\n" in text else "{}\n"
 
-    def edit(text: str) -> str:
-        if file.servers:
-            text = _with_server(text, file, host.server(program))
-        return _with_hooks(text, file, host, program, own) if file.has_hooks else text
-
-    return bom + _edited(text, file, edit)
+    if file.servers:
+        text = _with_server(text, file, host.server(program))
+    return bom + (_with_hooks(text, file, host, program, own) if file.has_hooks else text)
 
 
 def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
@@ -117,16 +114,12 @@ def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
     has_server, path = any(server.name == NAME for server in own.servers), (*file.servers, NAME)
     if file.syntax == "toml":
         return bom + (toml_edit.remove_table(text, path) if has_server else text)
-    syntax, keeps = file.syntax, _keeper(original, file.syntax)
-
-    def edit(text: str) -> str:
-        if has_server:
-            text = json_edit.remove(text, syntax, path, keeps)
-        for hook in reversed(own.hooks):
-            text = _without_hook(text, syntax, hook, keeps)
-        return text
-
-    return bom + _edited(text, file, edit)
+    keeps = _keeper(original, file.syntax)
+    if has_server:
+        text = json_edit.remove(text, file.syntax, path, keeps)
+    for hook in reversed(own.hooks):
+        text = _without_hook(text, file.syntax, hook, keeps)
+    return bom + text
 
 
 def is_empty(text: str, file: SettingsFile) -> bool:
@@ -135,22 +128,10 @@ def is_empty(text: str, file: SettingsFile) -> bool:
     return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
 
 
-def _edited(text: str, file: SettingsFile, edit: Callable[[str], str]) -> str:
-    """The text after an edit of what holds the entries of picomem."""
-    if file.syntax == "toml":
-        return edit(text)
-    keys = {*file.servers[:1], *(("hooks",) if file.has_hooks else ())}
-    return json_edit.edit_members(text, file.syntax, keys, edit)
-
-
 def _document(text: str, file: SettingsFile) -> dict[str, Any]:
     if file.syntax == "toml":
         return toml_edit.parse_toml(text.removeprefix(_BOM))
     return json_edit.parse(text, file.syntax).value
-
-
-def _value(document: dict[str, Any], path: tuple[str, ...]) -> Any:
-    return toml_edit.table_at(document, path)
 
 
 def _servers(servers: Any) -> list[ServerEntry]:
@@ -211,7 +192,7 @@ def _handlers(group: Any) -> list[Any]:
 
 def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
     path = (*file.servers, NAME)
-    servers = _value(_document(text, file), file.servers)
+    servers = toml_edit.table_at(_document(text, file), file.servers)
     existing = servers.get(NAME) if isinstance(servers, dict) else None
     if existing is None and isinstance(servers, dict) and NAME in servers:
         raise Conflict(f"its MCP server “{NAME}” is null; remove that or give that another name")
@@ -299,20 +280,8 @@ def _without_hook(text: str, syntax: Syntax, hook: HookCommand, keeps: Callable[
 
 def _keeper(original: str | None, syntax: Syntax) -> Callable[[json_edit.Path], bool]:
     """Return whether an object that becomes empty was there before picomem was installed."""
-    if original is None or not original.removeprefix(_BOM).strip():
-        return lambda _: False
     try:
-        document = json_edit.parse(original, syntax).value
+        root = json_edit.parse(original or "", syntax)
     except InvalidInput:
         return lambda _: False
-
-    def was_there(path: json_edit.Path) -> bool:
-        value: Any = document
-        try:
-            for step in path:
-                value = value[step]
-        except (LookupError, TypeError):
-            return False
-        return True
-
-    return was_there
+    return lambda path: json_edit.at(root, path) is not None

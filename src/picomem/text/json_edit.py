@@ -3,42 +3,45 @@
 The settings files of editors and agents hold comments, trailing commas and their owner's layout (JSONC, and JSON5 for
 OpenClaw). Loading and dumping such a file loses some of that, so the text itself is edited: a parse says where each
 value begins and ends, and an edit inserts or cuts a piece of text. `remove` undoes `put` and `append` to the byte.
+
+Python's parser reads every document. What is not plain JSON is written as plain JSON for it: with blanks for comments.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
-from itertools import count
-from json import JSONDecoder
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cached_property
+from json import JSONDecodeError, JSONDecoder
 from typing import Any, Literal
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 
-# JSON; with comments; with comments and trailing commas; all of JSON5.
-Syntax = Literal["json", "commented", "jsonc", "json5"]
+Syntax = Literal["json", "json5"]  # plain; with comments, trailing commas and the rest of JSON5
 Path = tuple[str | int, ...]  # keys of objects and numbers of elements, from the root
 
-_DEEPEST = 200
-_MOST_TRIES = 50  # Python's parser counts lines from the beginning at each failure
-_SPACE = re.compile(r"\ufeff?[ \t\r\n]*")
-_TRIVIA = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
-_BESIDE = re.compile(r"(?:[^\S\n\r]*(?://[^\n\r\u2028\u2029]*|/\*.*?\*/))*", re.DOTALL)  # comments on the same line
-_COMMENT = re.compile(r"//[^\n\r\u2028\u2029]*|/\*.*?\*/", re.DOTALL)
-_QUOTED = re.compile(r'"[^"\\\n\r]*(?:\\(?:\r\n|.)[^"\\\n\r]*)*"', re.DOTALL)
-_SINGLE_QUOTED = re.compile(r"'[^'\\\n\r]*(?:\\(?:\r\n|.)[^'\\\n\r]*)*'", re.DOTALL)
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.$])")
-_NUMBER_5 = re.compile(
-    r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9]\d*)\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)(?![\w.$])"
+_COMMENT = r"//[^\n\r\u2028\u2029]*|/\*.*?\*/"
+_TRIVIA = rf"(?:[\s\ufeff]|{_COMMENT})*+"
+_NAME = r"(?:[^\W\d]|\$)[\w$\u200c\u200d]*+"
+_STRING = r""""(?:[^"\\\n\r]|\\(?:\r\n|.))*+"|'(?:[^'\\\n\r]|\\(?:\r\n|.))*+'"""
+_TOKEN = re.compile(
+    rf"(?P<blank>[\s\ufeff]+|{_COMMENT}|,(?={_TRIVIA}[\]}}]))|(?P<string>{_STRING})"
+    rf"|(?P<name>{_NAME})(?={_TRIVIA}:)|(?P<number>[+-]?[.\d][\w.+-]*|\+Infinity)",
+    re.DOTALL,
 )
-_NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
+_ALL_TRIVIA = re.compile(_TRIVIA, re.DOTALL)
+_ALL_COMMENTS = re.compile(_COMMENT, re.DOTALL)
+_BESIDE = re.compile(rf"(?:[^\S\n\r]*(?:{_COMMENT}))*", re.DOTALL)  # comments on the same line
+_SPACE = re.compile(r"\ufeff?[ \t\r\n]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _ESCAPED |= dict.fromkeys(("\r\n", "\n", "\r", "\u2028", "\u2029"), "")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_WORDS = {"true": True, "false": False, "null": None}
+# Python reads no whole number of thousands of digits; hosts read such a one as a float too.
+_DECODER = JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 400 else float(digits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,15 @@ class JsonNode:
     """A value of the document, and where it stands: [start, end). The places of what an object or an array holds are
     only read where they are asked for: an edit needs those of a few."""
 
-    __slots__ = ("_items", "_read_items", "end", "start", "value")
+    def __init__(self, document: _Document, place: int) -> None:
+        self._document, self._place = document, place
+        self.value, self.plain_end = _DECODER.raw_decode(document.plain, place)
+        self.start, self.end = document.origin(place), document.origin(self.plain_end)
 
-    def __init__(
-        self, start: int, end: int, value: Any, read_items: Callable[[], tuple[JsonItem, ...]] = tuple
-    ) -> None:
-        self.start, self.end, self.value = start, end, value
-        self._read_items = read_items
-        self._items: tuple[JsonItem, ...] | None = None
-
-    @property
+    @cached_property
     def items(self) -> tuple[JsonItem, ...]:
         """The members of an object, or the elements of an array."""
-        if self._items is None:
-            self._items = self._read_items()
-        return self._items
+        return self._document.items(self._place) if isinstance(self.value, dict | list) else ()
 
     def child(self, step: str | int) -> JsonNode | None:
         """The value under this key or number; None where there is none. The last of two equal keys counts."""
@@ -81,7 +78,23 @@ class JsonNode:
 
 def parse(text: str, syntax: Syntax) -> JsonNode:
     """The root object of a document. Raises InvalidInput, whose message is the end of a sentence about the file."""
-    return _Parser(text, syntax).document()
+    document = _Document(text)
+    try:
+        try:
+            root = document.root()
+        except JSONDecodeError:
+            if syntax == "json":
+                raise
+            document.write_plain()
+            root = document.root()
+    except JSONDecodeError as error:
+        line = text.count("\n", 0, document.origin(error.pos)) + 1
+        raise InvalidInput(f"line {line} is not valid JSON{'' if syntax == 'json' else ' with comments'}") from error
+    except RecursionError as error:
+        raise InvalidInput("it is nested too deeply") from error
+    if not isinstance(root.value, dict):
+        raise InvalidInput("it does not hold an object")
+    return root
 
 
 def at(root: JsonNode, path: Path) -> JsonNode | None:
@@ -90,26 +103,6 @@ def at(root: JsonNode, path: Path) -> JsonNode | None:
     for step in path:
         node = node.child(step) if node else None
     return node
-
-
-def edit_members(text: str, syntax: Syntax, keys: Collection[str], edit: Callable[[str], str]) -> str:
-    """The text after an edit of nothing but these members of the root. The edit gets a document in which the others are
-    shortened: it may have many steps, and each of them parses what it gets."""
-    items = parse(text, syntax).items
-    mark = next(mark for number in count() if (mark := f"\ue000{number}-") not in text)
-    pieces: list[str] = []
-    hidden: list[str] = []
-    place = first = 0
-    for number, item in enumerate(items):
-        if item.key in keys:
-            first = number + 1
-        elif number + 2 >= len(items) or items[number + 1].key in keys:  # the last one shows how the next one is put
-            start = items[first].node.start
-            pieces += [text[place:start], f'"{mark}{len(hidden)}"']
-            hidden.append(text[start : item.node.end])
-            place, first = item.node.end, number + 1
-    edited = edit("".join([*pieces, text[place:]]))
-    return re.sub(f'"{mark}(\\d+)"', lambda match: hidden[int(match.group(1))], edited)
 
 
 def put(text: str, syntax: Syntax, path: Path, value: Any) -> str:
@@ -195,7 +188,7 @@ def _span(text: str, container: JsonNode, number: int) -> tuple[int, int]:
 
 def _ends_in_line_comment(trivia: str) -> bool:
     """Return whether what comes next would belong to a comment."""
-    comments = _COMMENT.findall(trivia)
+    comments = _ALL_COMMENTS.findall(trivia)
     return bool(comments) and comments[-1].startswith("//") and trivia.endswith(comments[-1])
 
 
@@ -282,127 +275,80 @@ def _shown(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-class _Parser:
-    """A recursive descent over the text; a place is an index into it. What is plain JSON, which is nearly everything in
-    every file, Python's parser reads 20 times as fast; it is not asked again after some values that are not."""
+class _Document:
+    """A text, the same as plain JSON, and which places of the two are the same."""
 
-    def __init__(self, text: str, syntax: Syntax) -> None:
-        self.text = text
-        self.is_strict = syntax == "json"
-        self.ends_without_comma = syntax in ("json", "commented")
-        self.is_json5 = syntax == "json5"
-        self.plain = JSONDecoder(parse_constant=_refuse)
-        self.tries = _MOST_TRIES
+    def __init__(self, text: str) -> None:
+        self.text = self.plain = text
+        self._places, self._origins = [0], [0]
 
-    def document(self) -> JsonNode:
-        root = self.value(self.after_trivia(0), 0)
-        place = self.after_trivia(root.end)
-        if place != len(self.text):
-            raise self.error(place)
-        if not isinstance(root.value, dict):
-            raise InvalidInput("it does not hold an object")
+    def write_plain(self) -> None:
+        """Write the text, which is JSON5, as plain JSON."""
+        pieces: list[str] = []
+        length = place = 0
+        for token in _TOKEN.finditer(self.text):
+            pieces += self.text[place : token.start()], _plain(token)
+            length += len(pieces[-2]) + len(pieces[-1])
+            place = token.end()
+            if len(pieces[-1]) != len(token.group()):
+                self._places.append(length)
+                self._origins.append(place)
+        self.plain = "".join([*pieces, self.text[place:]])
+
+    def origin(self, place: int) -> int:
+        """Where a place of the plain JSON is in the text."""
+        number = bisect_right(self._places, place) - 1
+        return self._origins[number] + place - self._places[number]
+
+    def root(self) -> JsonNode:
+        """The value of the whole document. Raises JSONDecodeError."""
+        root = JsonNode(self, self._after_space(0))
+        if (end := self._after_space(root.plain_end)) != len(self.plain):
+            raise JSONDecodeError("Extra data", self.plain, end)
         return root
 
-    def after_trivia(self, place: int) -> int:
-        match = (_SPACE if self.is_strict else _TRIVIA).match(self.text, place)
-        assert match is not None
-        return match.end()
-
-    def value(self, place: int, depth: int) -> JsonNode:
-        if depth > _DEEPEST:
-            raise InvalidInput("it is nested too deeply")
-        begins = self.text[place : place + 1]
-        if begins and begins in "{[":
-            closing = "}" if begins == "{" else "]"
-            return self.plain_container(place, depth, closing) or self.container(place, depth, closing)
-        if begins and begins in "\"'":
-            return self.string(place)
-        if match := (_NUMBER_5 if self.is_json5 else _NUMBER).match(self.text, place):
-            return JsonNode(place, match.end(), _number_of(match.group()))
-        word = _NAME.match(self.text, place)
-        if word and word.group() in _WORDS:
-            return JsonNode(place, word.end(), _WORDS[word.group()])
-        raise self.error(place)
-
-    def plain_container(self, start: int, depth: int, closing: str) -> JsonNode | None:
-        """An object or an array of plain JSON; None where it is none, or is none that Python's parser reads."""
-        if not self.tries:
-            return None
-        try:
-            value, end = self.plain.raw_decode(self.text, start)
-        except (ValueError, RecursionError):
-            self.tries -= 1
-            return None
-        return JsonNode(start, end, value, lambda: self.container(start, depth, closing).items)
-
-    def container(self, start: int, depth: int, closing: str) -> JsonNode:
+    def items(self, place: int) -> tuple[JsonItem, ...]:
+        """What the object or the array that begins at a place of the plain JSON holds."""
         items: list[JsonItem] = []
-        place = self.after_trivia(start + 1)
-        while not self.text.startswith(closing, place):
-            if items and items[-1].comma < 0:
-                raise self.error(place)
-            key, value_place = self.key(place) if closing == "}" else (None, place)
-            node = self.value(value_place, depth + 1)
-            after = self.after_trivia(node.end)
-            comma = after if self.text.startswith(",", after) else -1
-            items.append(JsonItem(key, place, node, comma))
-            place = self.after_trivia(comma + 1) if comma >= 0 else after
-            if self.ends_without_comma and comma >= 0 and self.text.startswith(closing, place):
-                raise self.error(comma)
-        if closing == "}":
-            value: Any = {item.key: item.node.value for item in items}
-        else:
-            value = [item.node.value for item in items]
-        return JsonNode(start, place + 1, value, lambda: tuple(items))
+        is_object = self.plain[place] == "{"
+        place = self._after_space(place + 1)
+        while self.plain[place] not in "]}":
+            start, key = self.origin(place), None
+            if is_object:
+                key, end = _DECODER.raw_decode(self.plain, place)
+                place = self._after_space(self._after_space(end) + 1)
+            node = JsonNode(self, place)
+            trivia = _ALL_TRIVIA.match(self.text, node.end)
+            comma = trivia.end() if trivia and self.text.startswith(",", trivia.end()) else -1
+            items.append(JsonItem(key, start, node, comma))
+            place = self._after_space(node.plain_end)
+            if self.plain[place] == ",":
+                place = self._after_space(place + 1)
+        return tuple(items)
 
-    def key(self, place: int) -> tuple[str, int]:
-        """The key that begins here, and where its value begins."""
-        name = _NAME.match(self.text, place) if self.is_json5 else None
-        key, end = (name.group(), name.end()) if name else self.quoted(place)
-        colon = self.after_trivia(end)
-        if not self.text.startswith(":", colon):
-            raise self.error(colon)
-        return key, self.after_trivia(colon + 1)
-
-    def string(self, place: int) -> JsonNode:
-        text, end = self.quoted(place)
-        return JsonNode(place, end, text)
-
-    def quoted(self, place: int) -> tuple[str, int]:
-        match = _QUOTED.match(self.text, place)
-        if match:
-            try:
-                return json.loads(match.group()), match.end()
-            except ValueError:
-                if not self.is_json5:
-                    raise self.error(place) from None
-        elif self.is_json5:
-            match = _SINGLE_QUOTED.match(self.text, place)
-        if not match:
-            raise self.error(place)
-        return _ESCAPE.sub(_unescaped, match.group()[1:-1]), match.end()
-
-    def error(self, place: int) -> InvalidInput:
-        kind = "JSON" if self.is_strict else "JSON5" if self.is_json5 else "JSON with comments"
-        return InvalidInput(f"line {self.text.count(chr(10), 0, place) + 1} is not valid {kind}")
+    def _after_space(self, place: int) -> int:
+        space = _SPACE.match(self.plain, place)
+        return space.end() if space else place
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _number_of(text: str) -> int | float:
-    unsigned = text.lstrip("+-")
-    if unsigned[:2] in ("0x", "0X"):
-        number: int | float = int(unsigned, 16)
-    elif unsigned in ("Infinity", "NaN"):
-        number = float(unsigned)
-    elif unsigned.isdecimal():
-        # Python reads no whole number of thousands of digits; hosts read such a one as a float too.
-        number = int(unsigned) if len(unsigned) < 400 else float(unsigned)
-    else:
-        number = float(unsigned)
-    return -number if text.startswith("-") else number
+def _plain(token: re.Match[str]) -> str:
+    """A token of JSON5 as plain JSON; what is no token stays, and is no JSON either."""
+    text = token.group()
+    if token.lastgroup == "blank":
+        return re.sub(r"[^\n]", " ", text)
+    if token.lastgroup == "name":
+        return json.dumps(text)
+    if token.lastgroup == "string":
+        return json.dumps(_ESCAPE.sub(_unescaped, text[1:-1]))
+    digits = text.lstrip("+-")
+    try:
+        if digits[:2] in ("0x", "0X"):
+            digits = str(int(digits, 16))
+        elif not digits.isdecimal():
+            digits = json.dumps(float(digits))
+    except ValueError:
+        return text
+    return "-" + digits if text.startswith("-") else digits
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -4,10 +4,10 @@ A person types a key to find, revise or forget a memory, and a key makes a repea
 duplicate. So a suggested key consists of the subject and leaves out what is likely to change: numbers are dropped
 while words remain, so "the staging DB is on port 5433" and, next month, "… on port 6000" both give `staging_db_port`.
 
-The key of a text in another script than Latin is the English for the common words in it (Chinese) and the Latin words
-in it, with four digits of a hash: `production_database_3f9a`. Where there are no such words, the text is spelled in
-Latin letters: `pa_gou_3f9a`. The hash tells different words apart that are spelled alike. (If two texts give the same
-key, the later one gets a number.)
+The key of a text in another script than Latin is the Latin words in it, with four digits of a hash. Where there are no
+such words, and for Chinese, whose Latin words seldom say what a text says of them, the text is spelled in Latin
+letters: `bu_zai_yong_redis_3f9a`. The hash tells different words apart that are spelled alike. (If two texts give the
+same key, the later one gets a number.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from itertools import pairwise
 
 from picomem.blake2b import blake2b
 from picomem.errors import InvalidKey
-from picomem.text.chinese_keywords import english_keywords
 
 LONGEST_KEY = 64
 KEY_PATTERN = r"[a-z][a-z0-9_]*"
@@ -49,6 +48,7 @@ _OWNERS = {"our": "our", "we": "our", "my": "user", "i": "user", "user": "user",
 _TIME_OF_DAY = r"\b(?:at|from|until) \d"
 # Whom a statement is about, at its beginning: the user.
 _WHOM = r"^(?:用户|我们?|本人|ユーザー|私|пользовател\w*|사용자)[的は가는]?\s*"
+_HAN, _KANA = r"[\u3400-\u9fff]", r"[\u3040-\u30ff]"
 # These turn what follows round, and so does the key: “we don't support Windows” is not about supporting it.
 _DENIALS = frozenset(("no", "never"))
 _NOT = r"\b(?:not|cannot|can['’]t|[a-z]{2,6}n['’]t)\b(?: any ?more\b)?"
@@ -91,9 +91,8 @@ def suggest_key(text: str, kind: str = "") -> str:
     words = _informative(said)
     if _has_foreign_letters(text):
         digest = _digest(text)
-        telling = [word for word in words if not word.isdigit()]
-        if re.search(r"[\u3400-\u9fff]", text):
-            telling = list(dict.fromkeys([*english_keywords(text), *telling]))[:_MOST_WORDS]
+        is_chinese = re.search(_HAN, text) and not re.search(_KANA, text)
+        telling = [] if is_chinese else [word for word in words if not word.isdigit()]
         telling = telling or _spelled_in_latin(text)
         return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
     if words and is_ban:
@@ -163,11 +162,11 @@ def _spelled_in_latin(text: str) -> list[str]:
     are the kana alone, because characters would be spelled as in Chinese."""
     from anyascii import anyascii  # reads its tables, which only this needs
 
-    told = re.sub(_WHOM, "", text)
-    if re.search(r"[\u3040-\u30ff]", told):
-        told = re.sub(r"[\u3400-\u9fff]", " ", told)
-    spelled = anyascii(told)
-    return _words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", spelled))[:_MOST_WORDS]
+    told = re.sub(_WHOM, "", text.strip())
+    if re.search(_KANA, told):
+        told = re.sub(_HAN, " ", told)
+    spelled = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", anyascii(told))
+    return [word for word in _words(spelled) if not word.isdigit()][:_MOST_WORDS]
 
 
 def _has_foreign_letters(text: str) -> bool:

@@ -180,22 +180,24 @@ class _LeftOut(SessionRecords):
         )
 
 
-def session_entries(database: HostDatabase) -> Iterator[tuple[str, dict[str, Any] | None, str]]:
-    """The key, the entry and the id of each session that the host lists. An older session has the entry of its key. An
-    entry that cannot be read is None."""
+def session_entries(database: HostDatabase) -> Iterator[tuple[dict[str, Any] | None, str]]:
+    """The entry and the id of each session that the host lists. An older session has the entry of its key. An entry
+    that cannot be read is None."""
     entries: dict[str, dict[str, Any] | None] = {}
     if {"session_key", "current_session_id", "entry_json"} <= database.columns("session_nodes"):
         wanted = ("current_session_id", "entry_json")
         for key, session, entry in _every(database, "session_nodes", "session_key", wanted):
             entries[_said(key)] = {} if entry is None else record_of(entry)
-            yield _said(key), entries[_said(key)], _said(session)
+            yield entries[_said(key)], _said(session)
     windows = database.columns("session_windows")
     if {"session_key", "session_id"} <= windows:
-        known = [name for name in ("chat_type", "channel") if name in windows]
+        known = {
+            column: name for column, name in (("chat_type", "chatType"), ("channel", "channel")) if column in windows
+        }
         for session, key, *values in _every(database, "session_windows", "session_id", ("session_key", *known)):
-            told = {name: _said(value) for name, value in zip(known, values, strict=True) if value}
+            told = {name: _said(value) for name, value in zip(known.values(), values, strict=True) if value}
             entry = entries.get(_said(key), {})
-            yield _said(key), None if entry is None else {**told, **entry}, _said(session)
+            yield None if entry is None else {**told, **entry}, _said(session)
 
 
 def _every(database: HostDatabase, table: str, key: str, columns: Sequence[str]) -> Iterator[tuple[bytes | None, ...]]:

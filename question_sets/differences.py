@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from picomem.evaluation import metrics
 from picomem.evaluation.significance import Paired, paired
 from picomem.evaluation.tables import chance, share
-from picomem.evaluation.trial import SYSTEMS, UNITS, TrialOutcome
 from picomem.light_dataclass import dataclass
+from question_sets.trial import SYSTEMS, UNITS, TrialOutcome
 
 _CLAIMED = ("any@5", "frac@10", "ndcg@10")  # what the documents speak of
 

@@ -1,4 +1,4 @@
-"""`picomem bench quality`: measures how well recall finds answers, compared with plain FTS5 on the same text.
+"""`python -m benchmarks quality`: measures how well recall finds answers, compared with plain FTS5 on the same text.
 
 For each set, the benchmark reads the cases, tries each one (see trial.py) and averages the metrics (see metrics.py)
 over the answerable questions with gold: for sessions and for turns, for all questions and for each type. The ranking
@@ -20,14 +20,14 @@ from pathlib import Path
 from picomem.app import open_store
 from picomem.errors import InvalidInput
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import Case, read_cases, set_name
-from picomem.evaluation.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered
-from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
 from picomem.evaluation.tables import markdown, plain, share
-from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, TRIAL_USERS, UNITS, RecallWay, Trial, TrialOutcome, try_case
 from picomem.light_dataclass import dataclass
 from picomem.settings import load
 from picomem.store import users
+from question_sets.cases import Case, read_cases, set_name
+from question_sets.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered
+from question_sets.differences import Difference, claimed, difference_rows, differences
+from question_sets.trial import DEFAULT_CALL, SYSTEMS, TRIAL_USERS, UNITS, RecallWay, Trial, TrialOutcome, try_case
 
 ALL_TYPES = "all"
 MOST = 1_000  # depths, jobs and parts of a set

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from picomem.evaluation import metrics
-from picomem.evaluation.trial import JUDGES, TrialOutcome
 from picomem.light_dataclass import dataclass
+from question_sets.trial import JUDGES, TrialOutcome
 
 DEPTH = 5
 BINS = 5

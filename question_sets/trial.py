@@ -24,7 +24,6 @@ from picomem.clock import Micros, parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
 from picomem.light_dataclass import dataclass
@@ -35,6 +34,7 @@ from picomem.records.hit import Answer, Hit, Signs
 from picomem.records.ids import new_id
 from picomem.settings import RecallSettings, Settings, load
 from picomem.store.fts5_baseline import Fts5
+from question_sets.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 
 SYSTEMS = ("picomem", "fts5")
 DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get
