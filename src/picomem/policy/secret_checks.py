@@ -105,7 +105,7 @@ def _is_template(value: str) -> bool:
 
 def _is_random(value: str) -> bool:
     """Drawn, not written: letters, capitals and digits change more often than in words and names."""
-    if _is_blank(value):
+    if len(set(value)) < 6 or _is_blank(value):
         return False
     if any(map(_is_drawn, _regex(_PIECE).findall(value))):
         return True
