@@ -10,8 +10,8 @@ was found once is replaced everywhere in the same text.
 The scan sees the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
 secret hides nothing. The text around it keeps its characters.
 
-This is best effort: no detector finds every secret. `secret_rules` describes secrets; `secret_scanners` runs the
-patterns of the rules, and `secret_checks` examines the matches.
+This is best effort: no detector finds every secret. `secret_rules.txt` describes secrets; `secret_scanner` runs its
+patterns, and `secret_checks` examines the matches.
 """
 
 from __future__ import annotations
