@@ -217,6 +217,7 @@ def _windows(text: str, lowered: str, gates: Iterable[str]) -> list[Span]:
 
 
 def _places(text: str, lowered: str, gate: str) -> list[int]:
-    pattern = _RUN if gate == RUN else re.escape(gate)
     searched = lowered if gate == gate.lower() else text
-    return [match.start() for match in re.finditer(pattern, searched, re.ASCII)]
+    if gate != RUN and gate not in searched:
+        return []
+    return [match.start() for match in re.finditer(_RUN if gate == RUN else re.escape(gate), searched, re.ASCII)]
