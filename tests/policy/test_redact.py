@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import random
 import sysconfig
 import time
 from collections.abc import Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,16 +27,8 @@ from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
 from picomem.ingest.noise import clean
 from picomem.policy.redact import Redactor, check_ids
-from picomem.policy.secret_rule import Rule
-from picomem.policy.secret_rules import RULES
-from picomem.policy.secret_scanners import (
-    LinearScanner,
-    PatientScanner,
-    Scanner,
-    WindowScanner,
-    best_engine,
-    secrets_of,
-)
+from picomem.policy.secret_rules import RUN, Rule, load_rules
+from picomem.policy.secret_scanner import Scanner
 from picomem.records.scope import Scope
 
 from .secrets_corpus import B62, HELD_OUT, TUNED
@@ -50,19 +42,15 @@ SIZE = 40_000
 INSTANCES = amount(40, 400)  # secrets drawn of each shape
 
 
-def _scanners() -> dict[str, Scanner]:
-    scanners: dict[str, Scanner] = {"re": WindowScanner()}
-    with contextlib.suppress(ImportError):  # no wheel for this Python: the fallback is what there is
-        scanners["re2"] = LinearScanner()
-    return scanners
-
-
-SCANNERS = _scanners()
+RULES = load_rules()
+SCANNERS = {"re": Scanner(re2=False)}
+if find_spec("re2"):  # no wheel for this Python: the fallback is what there is
+    SCANNERS["re2"] = Scanner(re2=True)
 SHAPELESS = st.text(st.characters(exclude_categories=()), max_size=60)
 PIECES = st.sampled_from(
     [text for half in (TUNED, HELD_OUT) for text, _ in half.positives]
     + [*TUNED.benign, *HELD_OUT.benign]
-    + [gate for rule in RULES for gate in rule.gates]
+    + [gate for rule in RULES for part in rule.needs for gate in part]
     + [
         "[redacted:",
         "[redacted:jwt:0a1b2c3d]",
@@ -352,7 +340,7 @@ def test_a_short_key_is_refused() -> None:
 
 def _literals(rule: Rule) -> Iterator[str]:
     """The rule's literals in the case in which its pattern writes them."""
-    for gate in rule.gates:
+    for gate in rule.needs[0]:
         at = rule.pattern.lower().find(gate)
         if at >= 0 and rule.pattern[at : at + len(gate)] != gate:
             yield rule.pattern[at : at + len(gate)]
@@ -360,7 +348,7 @@ def _literals(rule: Rule) -> Iterator[str]:
 
 def _hostile(rule: Rule) -> Iterator[str]:
     """Ten and more inputs that repeat the rule's own beginnings, 40 KB each."""
-    first, last = (rule.gates[0], rule.gates[-1]) if rule.gates else ("MTIz", "L")
+    first, last = (rule.needs[0][0], rule.needs[0][-1]) if rule.needs[0] != (RUN,) else ("MTIz", "L")
     draw = random.Random(rule.id)
     signs = [first, last, *" \"'=:a1-/@._;\n", "\\n", "password", " is "]
     units = (
@@ -384,7 +372,7 @@ def _hostile(rule: Rule) -> Iterator[str]:
 
 
 def _read(scanner: Scanner, rule: Rule, text: str) -> int:
-    return sum(1 for _ in secrets_of(rule, scanner.view(text), scanner.view))
+    return sum(1 for _ in scanner.find(rule, text))
 
 
 @pytest.mark.requirement("O7")
@@ -415,47 +403,36 @@ def _seconds(redactor: Redactor, text: str, enough: float = 0.0) -> float:
     return min(spent)
 
 
-ENGINE = best_engine()
-
-
 @given(TEXTS)
 def test_the_first_text_is_redacted_as_every_later_one(text: str) -> None:
-    fresh = Redactor(KEY, scanner=PatientScanner(lambda: ENGINE))
-    assert fresh.redact(text) == Redactor(KEY, scanner=ENGINE).redact(text)
+    assert Redactor(KEY, scanner=Scanner()).redact(text) == Redactor(KEY, scanner=max(SCANNERS.items())[1]).redact(text)
 
 
 @pytest.mark.skipif("re2" not in SCANNERS, reason="no wheel for this Python: there is one engine only")
-def test_brief_texts_are_scanned_without_an_engine_as_with_one() -> None:
+def test_brief_texts_are_scanned_without_re2_as_with_it() -> None:
     texts = [text for half in (TUNED, HELD_OUT) for text, _ in half.positives] + [*TUNED.benign, *HELD_OUT.benign]
     draw = random.Random(8)
     for text in texts + [" ".join(draw.sample(texts, 3)) for _ in range(amount(1_000, 20_000))]:
+        brief = Scanner()
         for part in (text, text[: draw.randint(1, len(text))], text[draw.randrange(len(text)) :]):
-            assert PatientScanner(lambda: ENGINE).scan(part) == SCANNERS["re2"].scan(part)
+            assert brief.scan(part) == SCANNERS["re2"].scan(part)
 
 
-def test_no_engine_is_made_for_a_few_brief_texts() -> None:
-    made: list[Scanner] = []
-
-    def engine() -> Scanner:
-        made.append(ENGINE)
-        return ENGINE
-
-    redactor = Redactor(KEY, scanner=PatientScanner(engine))
+@pytest.mark.skipif("re2" not in SCANNERS, reason="no wheel for this Python: there is one engine only")
+def test_re2_is_not_loaded_for_a_few_brief_texts() -> None:
+    scanner = Scanner()
+    redactor = Redactor(KEY, scanner=scanner)
     assert redactor.redact("The harbor crane is blue").findings == ()
     assert redactor.redact("The password is hunter2hunter2").findings
-    assert made == []
+    assert not scanner.has_loaded_re2
     for text in ["The password is in the vault"] * 100:
         redactor.redact(text)
-    assert len(made) == 1
+    assert scanner.has_loaded_re2
 
 
+@pytest.mark.skipif("re2" not in SCANNERS, reason="no wheel for this Python: there is one engine only")
 @pytest.mark.parametrize("text", ["Das Paßwort: hunter2hunter2", "The password is in the vault. " * 100])
-def test_an_engine_is_made_for_a_text_beyond_ascii_and_for_a_long_one(text: str) -> None:
-    made: list[Scanner] = []
-
-    def engine() -> Scanner:
-        made.append(ENGINE)
-        return ENGINE
-
-    Redactor(KEY, scanner=PatientScanner(engine)).redact(text)
-    assert len(made) == 1
+def test_re2_is_loaded_for_a_text_beyond_ascii_and_for_a_long_one(text: str) -> None:
+    scanner = Scanner()
+    Redactor(KEY, scanner=scanner).redact(text)
+    assert scanner.has_loaded_re2

@@ -8,27 +8,26 @@ about the rest, as everywhere. (The end of a token may read like a word. It coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from picomem.light_dataclass import dataclass
-
 Span = tuple[int, int]
+Hit = tuple[int, int, int]  # start, end, and a rule
 
+_SIGNS = "_+/.~-"  # of a token, beside letters and digits
 _TOKEN = r"[\w+/.~-]"
 # What assigns or calls something is no token.
 _REST = rf"{_TOKEN}{{2,}}+={{0,2}}+(?![\w=:(\[<])"
 _LINE_START = " \t>│┃|"  # indentation, the marks of quoted mail, the border of a box
 _LINE_END = " \t\r│┃"
 _MARGIN = 80  # characters at the beginning of a line that are no text
-_BEGUN = rf"\n[{_LINE_START}]{{0,{_MARGIN}}}+(?P<rest>{_REST})"
+_BEGUN = rf"\n(?<=[\w+/.~{_LINE_END}-]\n)[{_LINE_START}]{{0,{_MARGIN}}}+(?P<rest>{_REST})"
 _DRAWN = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
 _SHORTEST = 16  # characters of a token that is looked for across a break
 _LONGEST = 4096  # characters that are read without their breaks at once
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedLines:
+class JoinedLines(NamedTuple):
     """A piece of a text without some of its breaks, and where they stand in the text as written."""
 
     text: str
@@ -57,6 +56,17 @@ class _Break(NamedTuple):
     end: int
     rest: int
     is_drawn: bool
+
+
+def hits_across_breaks(text: str, hits: Sequence[Hit], scan: Callable[[str], list[Hit]]) -> Iterator[Hit]:
+    """The hits that go across a break of lines, beside those that `scan` finds in the text as written."""
+    starts, ends = {start for start, _, _ in hits}, {end for _, end, _ in hits}
+    for run in joined_lines(text):
+        # A secret of its own may begin in the next line, or end in this one.
+        if starts.isdisjoint(end for _, end in run.breaks) and not (run.may_end_in_word and run.breaks[-1][0] in ends):
+            for start, end, rule in scan(run.text):
+                if span := run.span(start, end):
+                    yield (*span, rule)
 
 
 def joined_lines(text: str) -> Iterator[JoinedLines]:
@@ -89,20 +99,20 @@ def _chains(text: str) -> Iterator[list[_Break]]:
 
 
 def _breaks(text: str) -> Iterator[_Break]:
-    token, drawn = re.compile(_TOKEN).match, re.compile(_DRAWN).search
+    drawn = re.compile(_DRAWN).search
     for begun in re.finditer(_BEGUN, text):
         end = begun.start()
         if text[end - 1 : end] in _LINE_END:
             line = text.rfind("\n", 0, end) + 1
             end = line + len(text[line:end].rstrip(_LINE_END))
-        if not token(text[max(0, end - 1) : end]):
+        ahead = text[max(0, end - _SHORTEST) : end]
+        if not ahead or not (ahead[-1].isalnum() or ahead[-1] in _SIGNS):
             continue
         low, high = begun.span("rest")
-        ahead = re.split("[ \n]", text[max(0, end - _SHORTEST) : end])[-1]
-        if len(ahead) + high - low >= _SHORTEST or len(ahead) + _word(text[low : low + _SHORTEST]) >= _SHORTEST:
+        begins = len(ahead) - 1 - max(ahead.rfind(" "), ahead.rfind("\n"))
+        if begins + max(high - low, _length_of_word(text[low : low + _SHORTEST])) >= _SHORTEST:
             yield _Break(end, low, high, drawn(text, low, high) is not None)
 
 
-def _word(text: str) -> int:
-    """The length of the first word."""
-    return len(re.split("[ \n]", text, maxsplit=1)[0])
+def _length_of_word(text: str) -> int:
+    return len(text.partition("\n")[0].partition(" ")[0])

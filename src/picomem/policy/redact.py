@@ -10,8 +10,8 @@ was found once is replaced everywhere in the same text.
 The scan sees the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
 secret hides nothing. The text around it keeps its characters.
 
-This is best effort: no detector finds every secret. `secret_rules` describes secrets; `secret_scanners` runs the
-patterns of the rules, and `secret_checks` examines the matches.
+This is best effort: no detector finds every secret. `secret_rules.txt` describes secrets; `secret_scanner` runs its
+patterns, and `secret_checks` examines the matches.
 """
 
 from __future__ import annotations
@@ -20,24 +20,22 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.policy.broken_lines import joined_lines
+from picomem.policy.broken_lines import hits_across_breaks
 from picomem.policy.secret_checks import Span
-from picomem.policy.secret_rules import RULES
-from picomem.policy.secret_scanners import Scanner, default_scanner
+from picomem.policy.secret_rules import load_rules
+from picomem.policy.secret_scanner import Hit, Scanner, default_scanner
 from picomem.records.scope import Scope
 from picomem.text.visible_text import VisibleText, spelled_in_tags
 
+_MARK_START = "[redacted:"
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere
 _ECHO_MAX = 200  # distinct secrets searched for in the rest of a text: keeps the work linear
 _ECHO_WORK = 100_000_000  # characters searched for them, all in all
-_BLOCK = 64  # bytes that SHA-256 reads at a time
-_RUNS = 64  # broken tokens that are looked at together first: a list of hashes holds thousands of them
 _SHORT_SEGMENT = 64  # characters: many secrets in a row leave the same few behind between them
 
 
@@ -103,22 +101,15 @@ class Redactor:
 
     @functools.cached_property
     def _fingerprint_of(self) -> Callable[[str], str]:
-        """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back.
+        """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
+        import hmac  # loads OpenSSL, which most texts do not need
 
-        `hmac` would begin both hashes of the key anew for each secret, which takes five times as long as to copy them.
-        """
-        from hashlib import sha256  # loads OpenSSL, which most texts do not need
-
-        block = (sha256(self._key).digest() if len(self._key) > _BLOCK else self._key).ljust(_BLOCK, b"\0")
-        copy_inner = sha256(bytes(byte ^ 0x36 for byte in block)).copy
-        copy_outer = sha256(bytes(byte ^ 0x5C for byte in block)).copy
+        copy_begun = hmac.new(self._key, digestmod="sha256").copy
 
         def fingerprint_of(secret: str) -> str:
-            inner = copy_inner()
-            inner.update(secret.encode("utf-8", "surrogatepass"))
-            outer = copy_outer()
-            outer.update(inner.digest())
-            return outer.hexdigest()[:8]
+            begun = copy_begun()
+            begun.update(secret.encode("utf-8", "surrogatepass"))
+            return begun.hexdigest()[:8]
 
         return fingerprint_of
 
@@ -129,7 +120,7 @@ class Redactor:
         findings: list[tuple[int, int, str]] = []
         readings: dict[int, str] = {}
         spelled_at: list[int] = []  # in order
-        for start, end, spelled in spelled_in_tags(text):
+        for start, end, spelled in spelled_in_tags(text) if shown is not text else ():
             if hits := self._secrets(spelled, []):
                 findings.append((start, end, hits[0][2]))
                 readings[start] = spelled
@@ -137,7 +128,7 @@ class Redactor:
         cuts = [(place, place) for place in spelled_at]
         cuts += [
             (low, high)
-            for low, high in map(re.Match.span, re.finditer(_PLACEHOLDER, shown))
+            for low, high in (map(re.Match.span, re.finditer(_PLACEHOLDER, shown)) if _MARK_START in shown else ())
             if bisect_right(spelled_at, low) == bisect_left(spelled_at, high)
         ]
         secrets = self._secrets(shown, sorted(cuts))
@@ -151,26 +142,11 @@ class Redactor:
         findings.sort()
         return findings, readings
 
-    def _hits(self, segment: str) -> list[tuple[int, int, int]]:
-        """Start, end and rule of every hit, also in tokens that a layout has broken over lines."""
+    def _hits(self, segment: str) -> list[Hit]:
+        """Every hit, also in tokens that a layout has broken over lines."""
         hits = self._scanner.scan(segment)
-        if "\n" not in segment:
-            return hits
-        starts, ends = {start for start, _, _ in hits}, {end for _, end, _ in hits}
-        runs = (
-            joined
-            for joined in joined_lines(segment)
-            # Else a secret of its own begins in the next line, or ends in this one.
-            if starts.isdisjoint(end for _, end in joined.breaks)
-            and not (joined.may_end_in_word and joined.breaks[-1][0] in ends)
-        )
-        while batch := list(islice(runs, _RUNS)):
-            if len(batch) > 1 and self._scanner.is_quiet("\n".join(joined.text for joined in batch)):
-                continue
-            for joined in batch:
-                for start, end, rank in self._scanner.scan(joined.text):
-                    if span := joined.span(start, end):
-                        hits.append((*span, rank))
+        if "\n" in segment:
+            hits += hits_across_breaks(segment, tuple(hits), self._scanner.scan)
         return hits
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
@@ -274,13 +250,13 @@ def _between(spans: Sequence[Span | tuple[int, int, str]], low: int, high: int) 
 def _merged(hits: list[tuple[int, int, int]], low: int) -> list[tuple[int, int, str]]:
     """Overlapping hits (start, end, rank) of a segment at `low` become one, under the name of the lowest rank."""
     merged: list[tuple[int, int, str]] = []
-    start, end, rank = 0, 0, len(RULES)
+    start, end, rank = 0, 0, len(load_rules())
     for hit in sorted(hits):
         if hit[0] < end:
             end, rank = max(end, hit[1]), min(rank, hit[2])
             continue
         if end:
-            merged.append((low + start, low + end, RULES[rank].id))
+            merged.append((low + start, low + end, load_rules()[rank].id))
         start, end, rank = hit
-    merged.append((low + start, low + end, RULES[rank].id))
+    merged.append((low + start, low + end, load_rules()[rank].id))
     return merged

@@ -17,7 +17,7 @@ _TERMINAL = r"\x1b\[[0-9;?]{0,32}[A-Za-z]"  # colours and movements (ECMA-48)
 # Compiled by `re` when first used: most texts that a recall reads are ASCII.
 _ANY = f"[{_UNSEEN}]+"
 _ANY_GAP = f"[{_UNSEEN}]+|{_CONTINUATION}|{_TERMINAL}"
-_FULL_WIDTH = "[＝＿０-９Ａ-Ｚａ-ｚ]"
+_ANY_ODD = f"[{_UNSEEN}＝＿０-９Ａ-Ｚａ-ｚ]"
 _NARROW = {place: place - 0xFEE0 for place in map(ord, "＝＿")} | {
     first + at: first + at - 0xFEE0
     for first, count in ((0xFF10, 10), (0xFF21, 26), (0xFF41, 26))
@@ -54,10 +54,8 @@ class VisibleText:
         self.text = written
         if "\\\n" in written or "\\\r\n" in written or "\x1b[" in written:
             self.text = re.sub(_ANY_GAP, "", written)
-        elif not written.isascii():
-            self.text = re.sub(_ANY, "", written)
-        if not written.isascii() and re.search(_FULL_WIDTH, self.text):
-            self.text = self.text.translate(_NARROW)
+        if not written.isascii() and re.search(_ANY_ODD, self.text):
+            self.text = re.sub(_ANY, "", self.text).translate(_NARROW)
         self._differs = len(self.text) != len(written)
         self._read: list[int] = []  # where something is left out, in the reading
         self._left_out: list[int] = []  # how many characters are left out up to and with that place
