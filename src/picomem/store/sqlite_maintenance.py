@@ -11,7 +11,7 @@ import apsw
 from picomem import errors
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import ballast, damaged_log_copies, file_checks
+from picomem.store import ballast, file_checks
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
 from picomem.store.file_checks import FileCheck
@@ -60,8 +60,6 @@ class SqliteMaintenance:
                     said = [str(error)]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
         problems = [f"the file is damaged: {problem}" for problem in said if problem != "ok"]
-        if lost := self._connector.lost_with_log():
-            problems.insert(0, lost)
         return problems + differing.problems() + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def left_alone(self) -> list[str]:
@@ -116,8 +114,7 @@ class SqliteMaintenance:
 
         `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
         text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
-        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading. The
-        copies of damaged logs go as well.
+        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
         """
         with self._connector.write(EVERYONE) as tx:
             tx.search.merge()
@@ -134,7 +131,6 @@ class SqliteMaintenance:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # the log takes room, too
                     connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                damaged_log_copies.forget_settled(self._path)
             except apsw.BusyError as error:
                 raise waiting from error
             except apsw.FullError as error:
