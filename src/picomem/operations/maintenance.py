@@ -268,13 +268,14 @@ class FindingView:
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
     """`repair` says whether a repair was asked for; what is not `repaired` then cannot be. `warnings` says what other
-    processes are doing."""
+    processes are doing, and `newest_copy` which daily copy is whole, where the store is not."""
 
     healthy: bool
     repair: bool
     checked: dict[str, int]
     findings: list[FindingView]
     warnings: list[str] = field(default_factory=list)
+    newest_copy: str = ""
 
 
 def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None = None) -> DoctorResult:
@@ -285,7 +286,8 @@ def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None 
     """
     diagnosis = engine.doctor(repair=request.repair, progress=progress)
     findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
-    return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running)
+    copy = "" if diagnosis.healthy else str(diagnosis.newest_copy or "")
+    return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running, copy)
 
 
 @dataclass(frozen=True, slots=True)

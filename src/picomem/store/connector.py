@@ -85,10 +85,14 @@ class Maintenance(Protocol):
         It reads the tables as a whole: 2 s for 100,000 memories."""
         ...
 
-    def check_daily(self, now: Micros) -> None:
-        """Once a day, compare indexes and full text with the tables, and keep the outcome (see file_checks.py): a
-        warning is logged now, and whenever the store is opened. Nothing where the store cannot be written, or of a
-        server. It takes 1 s for 100,000 memories. Raises StoreError."""
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
+        """Once a day, copy a store of at most so many bytes, check the copy, and keep it if it is whole (see
+        daily_copies.py); a larger one is checked in its place. A warning of damage is logged now, and whenever the
+        store is opened. Nothing where the store cannot be written, or of a server. Raises StoreError."""
+        ...
+
+    def newest_copy(self) -> Path | None:
+        """The newest of these copies that is whole; None where there is none."""
         ...
 
     def examine(self) -> AbstractContextManager[RepairTransaction]:

@@ -77,8 +77,11 @@ class PostgresMaintenance:
     def has_damaged_index(self) -> bool:
         return False
 
-    def check_daily(self, now: Micros) -> None:
-        """Nothing: the server's administrators check its indexes."""
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
+        """Nothing: the server's administrators check its indexes and make its backups."""
+
+    def newest_copy(self) -> Path | None:
+        return None
 
     def examine(self) -> AbstractContextManager[PostgresRepair]:
         return self._connector.examine()

@@ -21,7 +21,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -88,9 +88,7 @@ class SqliteConnector:
             self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
             if isinstance(error, errors.Corrupt):
                 # The doctor opens the file as everybody does, so it is of no help here.
-                raise errors.Corrupt(
-                    f"{path} is too damaged to be opened; put a copy in its place, or move it away and begin anew."
-                ) from error
+                raise errors.Corrupt(f"{path} is too damaged to be opened; {self._way_back()}.") from error
             raise
 
     def _open(self) -> None:
@@ -123,6 +121,16 @@ class SqliteConnector:
             self._look_at_schema()
             self._warn_if_damage_was_found()
 
+    def _way_back(self) -> str:
+        from shlex import quote
+
+        from picomem.store.daily_copies import newest
+
+        copy = newest(self.path)
+        if copy is None:
+            return "put a copy in its place, or move it away and begin anew"
+        return f"restore its newest whole copy with `picomem restore {quote(str(copy))} --db {quote(str(self.path))}`"
+
     def _open_for_reading(self, error: apsw.Error) -> None:
         """Go on without a writer, which could not be opened because of this error."""
         self._close_writer()
@@ -145,8 +153,8 @@ class SqliteConnector:
         import logging
 
         logging.getLogger("picomem").warning(
-            "An index or the full text of %s is damaged, so answers may leave something out; run `picomem doctor "
-            "--repair`.",
+            "%s is damaged, so answers may leave something out; run `picomem doctor --repair`, which says what only a "
+            "copy brings back.",
             self.path,
         )
 
@@ -348,14 +356,6 @@ class SqliteConnector:
             raise errors.InvalidInput(
                 "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
             ) from error
-
-    def fails_own_check(self) -> bool:
-        """Return whether SQLite finds that the file contradicts itself: indexes and full text count as part of it."""
-        with translated(self.path), closing(self.open_reader()) as connection:
-            try:
-                return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]
-            except apsw.CorruptError:  # the pages do not even hang together
-                return True
 
     def _refuse_closed(self) -> None:
         if self._is_closed:

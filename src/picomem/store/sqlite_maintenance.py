@@ -11,7 +11,7 @@ import apsw
 from picomem import errors
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import ballast, file_checks
+from picomem.store import ballast, daily_copies, file_checks
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
 from picomem.store.file_checks import FileCheck
@@ -78,7 +78,7 @@ class SqliteMaintenance:
             checks = (connection.execute(f"PRAGMA integrity_check({table})").fetchall() for table in COLUMNS)
             return any(said != [("ok",)] for said in checks)
 
-    def check_daily(self, now: Micros) -> None:
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
         if self._connector.read_only:
             return
         with self._connector.read() as tx:
@@ -89,12 +89,31 @@ class SqliteMaintenance:
         was_damaged = last is not None and last.is_damaged
         with self._connector.write(EVERYONE) as tx:
             file_checks.note(tx, FileCheck(now, was_damaged))
-        is_damaged = self._connector.fails_own_check()
+        if last is None:
+            return  # a new store has nothing to fall back on
+        is_damaged = not self._is_whole(now, most_bytes)
         if is_damaged != was_damaged:
             with self._connector.write(EVERYONE) as tx:
                 file_checks.note(tx, FileCheck(now, is_damaged))
         if is_damaged and not was_damaged:
             self._connector.warn_of_damage()
+
+    def _is_whole(self, now: Micros, most_bytes: int) -> bool:
+        """Return whether a copy of the store is whole, which is then kept; or the store itself, where there is no room
+        for a copy."""
+        size = self.size()
+        if size <= most_bytes and daily_copies.has_room(self._path, size):
+            try:
+                return daily_copies.make(self._path, now)
+            except errors.Corrupt:
+                return False
+            except (errors.StoreError, OSError):
+                pass  # the disk is full meanwhile, or a purge has removed the copy
+        with translated(self._path), closing(self._connector.open_reader()) as reader:
+            return daily_copies.holds_whole_rows(reader)
+
+    def newest_copy(self) -> Path | None:
+        return daily_copies.newest(self._path)
 
     def examine(self) -> AbstractContextManager[SqliteRepair]:
         return self._connector.examine()
@@ -115,9 +134,13 @@ class SqliteMaintenance:
         `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
         text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
         VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
+        The daily copies go as well.
         """
+        had_copies = daily_copies.remove(self._path)  # first, because the rest needs room
         with self._connector.write(EVERYONE) as tx:
             tx.search.merge()
+            if had_copies:
+                file_checks.make_due(tx)
         waiting = errors.Locked(
             f"{self._path} is being read by another process, so its log cannot be emptied yet and still holds what was "
             "taken out. Run `picomem purge` again when that has finished."
@@ -131,6 +154,7 @@ class SqliteMaintenance:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # the log takes room, too
                     connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                daily_copies.remove(self._path)  # one that another process has made meanwhile
             except apsw.BusyError as error:
                 raise waiting from error
             except apsw.FullError as error:
