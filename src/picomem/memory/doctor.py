@@ -1,10 +1,9 @@
 """The doctor: checks the file and every row, explains, and repairs.
 
-Rows are the truth. If a single bit of a row flipped, the row's hash identifies it, and a repair turns it back
-(store/bit_repair.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows;
-an episode is derived from its transcript and is read again from there if the transcript is still the same. A memory
-with more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that.
-A change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
+Rows are the truth, and only a copy of the store brings a damaged one back (store/daily_copies.py). Full text, vectors
+and the tables' indexes are derived and can always be rebuilt from the rows; an episode is derived from its transcript
+and is read again from there if the transcript is still the same. A damaged memory is kept as it reads now, and a change
+records that. A change, a transcript's record, a session or a message is reported and left as it is; a summary is
 removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
 the next ingest notices it.)"""
 
@@ -135,8 +134,6 @@ def _examine_rows(
         if result.findings:  # an index that disagrees with its table is derived, like full text
             row_repair.rebuild_indexes(tx)
         file_checks.settle(tx)
-        for name in row_repair.mend(tx):
-            result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)
     _check_meta(tx, result, repair)
     _check_doc_numbers(tx, users, result, repair)
@@ -264,8 +261,8 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
             continue
         result.add(
             "row",
-            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair restores it "
-            "where one bit flipped, and otherwise keeps it as it reads now. If that is wrong, revise it.",
+            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair keeps it as "
+            "it reads now. If that is wrong, revise it.",
             repair and row_repair.keep_as_it_reads(tx, version),
         )
         if result.findings[-1].repaired:

@@ -40,7 +40,7 @@ class Transaction:
 
 
 class RepairTransaction(Transaction):
-    """A transaction over everybody's rows that also sees rows and indexes as they stand in the file."""
+    """A transaction over everybody's rows, for the doctor."""
 
     __slots__ = ()
 
@@ -86,9 +86,9 @@ class Maintenance(Protocol):
         ...
 
     def copy_daily(self, now: Micros, most_bytes: int) -> None:
-        """Once a day, copy a store of at most so many bytes, check the copy, and keep it if it is whole (see
-        daily_copies.py); a larger one is checked in its place. A warning of damage is logged now, and whenever the
-        store is opened. Nothing where the store cannot be written, or of a server. Raises StoreError."""
+        """Once a day, copy a store of at most so many bytes, and check the copy (see daily_copies.py); a larger store
+        is checked without one. A warning of damage is logged, and again whenever a store is opened whose file is
+        damaged. Nothing where the store cannot be written, or of a server. Raises StoreError."""
         ...
 
     def newest_copy(self) -> Path | None:

@@ -1,9 +1,9 @@
 """The verified copies of a store, which are made once a day and kept beside it: `memory.db.daily-20261128T031500Z`.
 
-A copy is what a reader sees of the store at one moment. All of it is checked before it counts: each page, index and
-full text by SQLite, and each row by its hash. What is wrong with the copy is wrong with the store, so a copy that fails
-is thrown away, and the earlier ones stay. A purge removes the copies, and the next write that looks after the store
-makes one anew.
+A copy is what a reader sees of the store at one moment. All of it is checked: each page, index and full text by SQLite,
+and each row by its hash. What is wrong with the copy is wrong with the store. Two copies are kept: the newest, unless
+its pages or indexes are damaged, and the newest before it, or the newest whole one where rows are damaged. A purge
+removes the copies, and the next write that looks after the store makes one anew.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from enum import Enum
 from pathlib import Path
 
 import apsw
@@ -23,8 +24,15 @@ from picomem.store.copying import copy_store
 from picomem.store.hash_upkeep import select
 from picomem.store.row_hash import COLUMNS, is_whole
 
-_KEPT = 2
 _SPARE_ROOM = 16 << 20  # bytes that a copy leaves free, beside the size of another
+
+
+class Damage(Enum):
+    """What is damaged in a store: nothing, rows, or the file with its indexes and full text."""
+
+    NONE = "none"
+    ROWS = "rows"
+    FILE = "file"
 
 
 def has_room(database: Path, size: int) -> bool:
@@ -32,27 +40,31 @@ def has_room(database: Path, size: int) -> bool:
     return ballast.free_bytes(database.parent) > 2 * size + _SPARE_ROOM
 
 
-def make(database: Path, now: Micros) -> bool:
-    """Copy a store, and keep the copy if it is whole, which is returned. Raises StoreError, and OSError where a purge
-    has removed the copy meanwhile."""
+def make(database: Path, now: Micros) -> Damage:
+    """Copy a store, and keep the copy unless the file is damaged; what is damaged. Raises StoreError, and OSError where
+    a purge has removed the copy meanwhile."""
     spare = database.with_name(f".{database.name}.daily-{os.getpid()}")
     spare.unlink(missing_ok=True)  # of a killed process with the same number
     try:
         copy_store(database, spare)
-        if not is_whole_copy(spare):
-            return False
+        damage = _damage_of_copy(spare)
+        if damage is Damage.FILE:
+            return damage
         spare.rename(database.with_name(f"{database.name}.daily-{file_stamp(now)}"))
         sync_folder(database.parent)
     finally:
         spare.unlink(missing_ok=True)
-    for old in _copies(database)[_KEPT:]:
-        old.unlink(missing_ok=True)
-    return True
+    copies = _copies(database)
+    kept = copies[:2] if damage is Damage.NONE else [copies[0], newest(database)]
+    for old in copies:
+        if old not in kept:
+            old.unlink(missing_ok=True)
+    return damage
 
 
 def newest(database: Path) -> Path | None:
     """The newest copy that is still whole; None where there is none."""
-    return next((copy for copy in _copies(database) if is_whole_copy(copy)), None)
+    return next((copy for copy in _copies(database) if _damage_of_copy(copy) is Damage.NONE), None)
 
 
 def remove(database: Path) -> bool:
@@ -64,23 +76,26 @@ def remove(database: Path) -> bool:
     return bool(copies)
 
 
-def is_whole_copy(copy: Path) -> bool:
-    """Return whether a store that nobody writes to is whole. Nothing is written beside it."""
+def find_damage(reader: apsw.Connection) -> Damage:
+    """Compare the pages, indexes and full text of a store with one another, and each row with its hash."""
+    try:
+        if reader.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
+            return Damage.FILE
+        rows_are_whole = all(is_whole(table, row) for table in COLUMNS for row in _rows(reader, table))
+    except apsw.CorruptError:
+        return Damage.FILE
+    except UnicodeDecodeError:
+        return Damage.ROWS
+    return Damage.NONE if rows_are_whole else Damage.ROWS
+
+
+def _damage_of_copy(copy: Path) -> Damage:
+    """What is damaged in a store that nobody writes to. Nothing is written beside it."""
     name, flags = f"{copy.resolve().as_uri()}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with suppress(apsw.Error), closing(apsw.Connection(name, flags=flags)) as reader:
         reader.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        return holds_whole_rows(reader)
-    return False
-
-
-def holds_whole_rows(reader: apsw.Connection) -> bool:
-    """Return whether the pages, indexes and full text of a store agree, and every row matches its hash."""
-    try:
-        return reader.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)] and all(
-            is_whole(table, row) for table in COLUMNS for row in _rows(reader, table)
-        )
-    except (apsw.CorruptError, UnicodeDecodeError):
-        return False
+        return find_damage(reader)
+    return Damage.FILE
 
 
 def _rows(reader: apsw.Connection, table: str) -> Iterator[tuple[object, ...]]:

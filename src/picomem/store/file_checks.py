@@ -19,7 +19,7 @@ _DAMAGED, _INTACT = "damaged", "intact"
 
 
 class FileCheck(NamedTuple):
-    """One check: when it began, and whether the store was damaged."""
+    """One check: when it began, and whether the file was damaged."""
 
     at: Micros
     is_damaged: bool

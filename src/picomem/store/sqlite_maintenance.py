@@ -14,6 +14,7 @@ from picomem.records.scope import Scope
 from picomem.store import ballast, daily_copies, file_checks
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
+from picomem.store.daily_copies import Damage
 from picomem.store.file_checks import FileCheck
 from picomem.store.known_schema import difference
 from picomem.store.row_hash import COLUMNS
@@ -91,26 +92,26 @@ class SqliteMaintenance:
             file_checks.note(tx, FileCheck(now, was_damaged))
         if last is None:
             return  # a new store has nothing to fall back on
-        is_damaged = not self._is_whole(now, most_bytes)
+        damage = self._find_damage(now, most_bytes)
+        is_damaged = damage is Damage.FILE
         if is_damaged != was_damaged:
             with self._connector.write(EVERYONE) as tx:
                 file_checks.note(tx, FileCheck(now, is_damaged))
-        if is_damaged and not was_damaged:
+        if damage is Damage.ROWS or (is_damaged and not was_damaged):
             self._connector.warn_of_damage()
 
-    def _is_whole(self, now: Micros, most_bytes: int) -> bool:
-        """Return whether a copy of the store is whole, which is then kept; or the store itself, where there is no room
-        for a copy."""
+    def _find_damage(self, now: Micros, most_bytes: int) -> Damage:
+        """Copy and check the store; without a copy, where there is no room for one."""
         size = self.size()
         if size <= most_bytes and daily_copies.has_room(self._path, size):
             try:
                 return daily_copies.make(self._path, now)
             except errors.Corrupt:
-                return False
+                return Damage.FILE
             except (errors.StoreError, OSError):
                 pass  # the disk is full meanwhile, or a purge has removed the copy
         with translated(self._path), closing(self._connector.open_reader()) as reader:
-            return daily_copies.holds_whole_rows(reader)
+            return daily_copies.find_damage(reader)
 
     def newest_copy(self) -> Path | None:
         return daily_copies.newest(self._path)
