@@ -340,10 +340,12 @@ def _check_episodes(
         _count(result, "episodes")
         if is_whole:
             continue
-        fresh = _read_again(tx, scope, episode, redactor) if repair else None
-        result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
-        if fresh is not None:
-            episodes.rewrite_preview(tx, scope, fresh)
+        result.add(
+            "row",
+            f"episode {episode.id} does not match its hash",
+            repair and _is_read_again(tx, scope, episode, redactor),
+        )
+        if result.findings[-1].repaired:
             result.reworded.add("episode")
             vector_rows.remove(tx, scope, "episode", episode.doc)
 
@@ -392,19 +394,23 @@ def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bo
     result.add("count", f"{kept} episodes of {scope.user} are on the books, and {counted} are there", repair)
 
 
-def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:
-    """The episode with its preview made again from the transcript, where that gives the same span."""
+def _is_read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> bool:
+    """Make the preview of an episode again from its transcript; whether the row matches its hash then."""
     try:
         transcript = episodes.transcript(tx, scope, episode.transcript_id)
     except Corrupt:
-        return None  # the pointer itself may be what is damaged
+        return False  # the pointer itself may be what is damaged
     opened = open_episode(episode, transcript, redactor(), whole=True)
     if opened.state != "open" or not opened.turns or episode.part:
-        return None
+        return False
     said = "\n".join(turn.text for turn in opened.turns if turn.text)
     actions = dict.fromkeys(action for turn in opened.turns for action in turn.actions)
     outcomes = dict.fromkeys(line for turn in opened.turns for line in turn.outcomes)
-    return replace(episode, preview=next(cut(said), ""), actions="\n".join(actions), outcomes="\n".join(outcomes))
+    fresh = replace(episode, preview=next(cut(said), ""), actions="\n".join(actions), outcomes="\n".join(outcomes))
+    episodes.rewrite_preview(tx, scope, fresh)
+    damaged: list[str] = []
+    episodes.by_docs(tx, scope, [episode.doc], damaged)
+    return not damaged
 
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:
