@@ -24,9 +24,6 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
 from picomem.store import (
-    audit,
-    consolidations,
-    dangling_references,
     doc_numbers,
     episodes,
     file_checks,
@@ -35,8 +32,8 @@ from picomem.store import (
     memories,
     meta,
     note_rows,
+    row_checks,
     row_counts,
-    row_repair,
     search,
     session_rows,
     tombstones,
@@ -46,6 +43,8 @@ from picomem.store import (
 )
 from picomem.store.connector import Connector, RepairTransaction, Transaction
 from picomem.text.terms import VERSION
+
+_COUNTED = {"changes", "transcripts", "sessions", "messages", "consolidations"}  # tables; others are counted apart
 
 
 @dataclass(slots=True)
@@ -132,7 +131,7 @@ def _examine_rows(
 ) -> None:
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
-            row_repair.rebuild_indexes(tx)
+            row_checks.rebuild_indexes(tx)
         file_checks.settle(tx)
     users = _users(tx, result)
     _check_meta(tx, result, repair)
@@ -141,14 +140,11 @@ def _examine_rows(
     for done, user in enumerate(users, 1):
         progress(done, parts, "users")
         _check_marks(tx, user, result, repair)
-        _check_owned(tx, user, result)
         _check_memories(tx, user, writer, result, repair)
-        _check_changes(tx, user, result)
-        _check_transcripts(tx, user, result)
         _check_episodes(tx, user, redactor, result, repair)
-        _check_conversations(tx, user, result, repair)
+        _check_tables(tx, user, result)
+        _check_summaries(tx, user, result, repair)
         _check_holdings(tx, user, result, repair)
-        _check_references(tx, user, result)
         _check_pages(tx, user, result, repair)
         if model != "none":
             _check_vectors(tx, user, model, result, repair)
@@ -239,12 +235,6 @@ def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool)
         result.add("row", f"the entry “{name}” of {scope.user} does not match its hash", repair)
 
 
-def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Rows that no other check looks at."""
-    for name in row_repair.damaged_rows(tx, scope):
-        result.add("row", f"{name} does not match its hash")
-
-
 def _terms_version(tx: Transaction) -> str | None:
     with suppress(Corrupt):
         return meta.value(tx, "terms_version")
@@ -263,64 +253,13 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
             "row",
             f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair keeps it as "
             "it reads now. If that is wrong, revise it.",
-            repair and row_repair.keep_as_it_reads(tx, version),
+            repair and row_checks.keep_as_it_reads(tx, version),
         )
         if result.findings[-1].repaired:
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
             vector_rows.remove(tx, scope, "memory", memory.doc)
-
-
-def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Check the audit trail. It records what happened, so a damaged row is reported and never repaired to fit."""
-    for change, is_whole, _ in audit.stored_changes(tx, scope):
-        _count(result, "changes")
-        if not is_whole:
-            result.add("row", f"change {change.id} does not match its hash: it reads otherwise than it was recorded")
-
-
-def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    for transcript, is_whole, _ in episodes.stored_transcripts(tx, scope):
-        _count(result, "transcripts")
-        wrong = [
-            said
-            for said, is_so in (
-                ("does not match its hash", not is_whole),
-                ("has a place to read on from that lies before its beginning", transcript.cursor < 0),
-                (
-                    "counts fewer than no turns or bytes",
-                    transcript.turns < 0 or transcript.size < 0 or transcript.generation < 1,
-                ),
-                (
-                    "ends before it begins",
-                    transcript.started_at is not None
-                    and (transcript.ended_at or transcript.started_at) < transcript.started_at,
-                ),
-            )
-            if is_so
-        ]
-        result.findings += [Finding("row", f"transcript {transcript.id} ({transcript.path}) {said}") for said in wrong]
-
-
-def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Rows that point at a row that is not there, and values that cannot be."""
-    for ids_of, problem in _REFERENCES:
-        for row_id in ids_of(tx, scope):
-            result.add("reference", problem.format(row_id))
-
-
-_REFERENCES = (
-    (dangling_references.memories_without_change, "memory {} has a version that no change tells of"),
-    (
-        dangling_references.closed_without_change,
-        "memory {} has a version that was closed by a change that is not there",
-    ),
-    (dangling_references.changes_without_memory, "change {} is about a memory that is not there"),
-    (dangling_references.lineage_without_child, "a record of what memory {} was made from belongs to no version of it"),
-    (dangling_references.memories_with_impossible_times, "memory {} has a version that ends before it begins"),
-    (dangling_references.episodes_with_impossible_place, "episode {} lies at an impossible place of its transcript"),
-)
 
 
 def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
@@ -350,28 +289,23 @@ def _check_episodes(
             vector_rows.remove(tx, scope, "episode", episode.doc)
 
 
-def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
-    """Check the messages. They exist nowhere else, so a damaged one is reported and left out of the prompt; a summary
-    can be made again, so a repair takes it away."""
-    covered = session_rows.covered(tx, scope)
-    for session_id in session_rows.ids(tx, scope):
-        _count(result, "sessions")
-        try:
-            session_rows.session(tx, scope, session_id)
-        except Corrupt:
-            result.add("row", f"session {session_id} does not match its hash: it reads otherwise than it was stored")
-        loaded = session_rows.messages_after(tx, scope, session_id, 0)
-        result.checked["messages"] = result.checked.get("messages", 0) + len(loaded.messages) + len(loaded.damaged)
-        for seq in loaded.damaged:
-            result.add("row", f"message {seq} of session {session_id} does not match its hash and is left out")
-        if session_id in covered and session_rows.summary(tx, scope, session_id) is None:
+def _check_tables(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    """Check what exists nowhere else, and what records how things were: damaged rows are reported, and left out of
+    every answer."""
+    for table in row_checks.check_tables(tx, scope):
+        if table.name in _COUNTED:
+            result.checked[table.name] = result.checked.get(table.name, 0) + table.rows
+        result.findings += [Finding("row", f"{name} does not match its hash") for name in table.damaged]
+    result.findings += [Finding("reference", problem) for problem in row_checks.dangling_references(tx, scope)]
+
+
+def _check_summaries(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    """A summary can be made again, so a repair takes a damaged one away."""
+    for session_id in session_rows.covered(tx, scope):
+        if session_rows.summary(tx, scope, session_id) is None:
             if repair:
                 session_rows.delete_summary(tx, scope, session_id)
             result.add("row", f"the summary of session {session_id} does not match its hash", repair)
-    for text, is_whole, _ in consolidations.stored_runs(tx, scope):
-        _count(result, "consolidations")
-        if not is_whole:
-            result.add("row", f"the record of consolidation {text.run} does not match its hash; it cannot be undone")
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:

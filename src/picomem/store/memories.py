@@ -37,14 +37,6 @@ class FromEpisodes(NamedTuple):
     episode_ids: list[str]
 
 
-class HeldVersions(NamedTuple):
-    """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
-    when they were written. A difference shows that a row is lost, or missing from the table's index."""
-
-    versions: int
-    missing: int
-
-
 class ListPlace(NamedTuple):
     """The place of a memory in the list, the most important first."""
 
@@ -525,15 +517,9 @@ def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
 
 
 def count_missing(tx: Transaction, scope: Scope) -> int:
-    """The difference between the versions in the table and the stored count; see `HeldVersions`."""
-    return count(tx, scope).missing
-
-
-def count(tx: Transaction, scope: Scope) -> HeldVersions:
-    """Return how many versions the user has, and how many are missed."""
-    counted, held = row_counts.memories(tx, scope)
-    differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
-    return HeldVersions(counted.versions, max(differences))
+    """By how many the versions of a user, or the current ones, differ from the count that was kept when they were
+    written: a row is lost, or missing from the table's index."""
+    return max(abs(there - written) for there, written in zip(*row_counts.memories(tx, scope), strict=True))
 
 
 def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
