@@ -41,7 +41,7 @@ from picomem.store import (
     users,
     vector_rows,
 )
-from picomem.store.connector import Connector, RepairTransaction, Transaction
+from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
 
 _COUNTED = {"changes", "transcripts", "sessions", "messages", "consolidations"}  # tables; others are counted apart
@@ -104,7 +104,7 @@ def examine(
         left_alone = connector.maintenance.left_alone() if problems else []
         for problem in problems:
             result.add("schema" if problem in left_alone else "file", problem)
-        with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
+        with connector.maintenance.repair() if repair else connector.read() as tx:
             _examine_rows(tx, connector, model, redactor, writer, result, repair, progress or _unheard)
         left = set(connector.maintenance.integrity()) if repair and result.findings else set()
     except (FilesMoved, Locked, ReadOnly, DiskFull):
@@ -120,7 +120,7 @@ def examine(
 
 
 def _examine_rows(
-    tx: RepairTransaction,
+    tx: Transaction,
     connector: Connector,
     model: str,
     redactor: Callable[[], Redactor],
@@ -241,7 +241,7 @@ def _terms_version(tx: Transaction) -> str | None:
     return None
 
 
-def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
+def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
     for version in memories.stored_versions(tx, scope):
         _count(result, "memories")
         memory = version.record
@@ -383,9 +383,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
         result.add("notes", problem, repair)
 
 
-def _check_words(
-    tx: RepairTransaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool
-) -> None:
+def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
         held, problem = _words_state(tx, connector, source)

@@ -39,12 +39,6 @@ class Transaction:
     __slots__ = ()
 
 
-class RepairTransaction(Transaction):
-    """A transaction over everybody's rows, for the doctor."""
-
-    __slots__ = ()
-
-
 class Maintenance(Protocol):
     """Work on a database as a whole, for all users at once: that of the doctor, and after a purge.
 
@@ -95,11 +89,7 @@ class Maintenance(Protocol):
         """The newest of these copies that is whole; None where there is none."""
         ...
 
-    def examine(self) -> AbstractContextManager[RepairTransaction]:
-        """A consistent snapshot for the doctor."""
-        ...
-
-    def repair(self) -> AbstractContextManager[RepairTransaction]:
+    def repair(self) -> AbstractContextManager[Transaction]:
         """A write transaction over everybody's rows for the doctor."""
         ...
 

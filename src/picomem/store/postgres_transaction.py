@@ -11,7 +11,7 @@ from psycopg import sql as quoted
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, postgres_full_text
-from picomem.store.connector import EVERYONE, Everyone, RepairTransaction, Row, Transaction
+from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres_dialect import translated_statement
 from picomem.store.postgres_errors import postgres_translation
@@ -141,17 +141,6 @@ class PostgresTransaction(Transaction):
     def last_doc(self, scope: Scope) -> int:
         return doc_numbers.last(self, scope)
 
-    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
-        if self._user is not None and values.get("user", self._user) != self._user:
-            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
-
-    def _run(self, text: str, values: Mapping[str, object]) -> int:
-        return self._opened.execute(text, values, _owner(values)).rowcount
-
-
-class PostgresRepair(PostgresTransaction, RepairTransaction):
-    """A transaction for a repair."""
-
     def overwrite(self, table: str, row: Row) -> int:
         return overwrite(table, row, self._run)
 
@@ -165,6 +154,13 @@ class PostgresRepair(PostgresTransaction, RepairTransaction):
         except psycopg.Error as error:
             raise postgres_translation(error, self._opened.store) from error
         return False
+
+    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
+        if self._user is not None and values.get("user", self._user) != self._user:
+            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
+
+    def _run(self, text: str, values: Mapping[str, object]) -> int:
+        return self._opened.execute(text, values, _owner(values)).rowcount
 
 
 def _whose(name: str, values: Mapping[str, object]) -> str | Everyone | None:

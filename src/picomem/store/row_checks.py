@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store.connector import RepairTransaction, Row, Transaction
+from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import legible
 from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
 from picomem.store.sql_access import repairs, sql
@@ -65,12 +65,12 @@ def dangling_references(tx: Transaction, scope: Scope) -> list[str]:
     ]
 
 
-def rebuild_indexes(tx: RepairTransaction) -> None:
+def rebuild_indexes(tx: Transaction) -> None:
     """Make the indexes of the tables anew from the rows, where the rows let it; full text that is gone is empty."""
     repairs(tx).rebuild_indexes()
 
 
-def keep_as_it_reads(tx: RepairTransaction, damaged: Stored[Memory]) -> bool:
+def keep_as_it_reads(tx: Transaction, damaged: Stored[Memory]) -> bool:
     """Give a damaged memory plain values where it cannot be read, and the hash of what it says then; whether it was
     possible: not where its key is damaged."""
     values = legible("memories", cast(Row, damaged.row))[:-1]

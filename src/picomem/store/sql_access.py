@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, cast
 
 from picomem.records.scope import Scope
-from picomem.store.connector import RepairTransaction, Row, Transaction
+from picomem.store.connector import Row, Transaction
 
 
 class Statements(Protocol):
@@ -81,7 +81,7 @@ def sql(tx: Transaction) -> Statements:
     return cast(Statements, tx)
 
 
-def repairs(tx: RepairTransaction) -> Repairs:
+def repairs(tx: Transaction) -> Repairs:
     """The operations for a repair."""
     return cast(Repairs, tx)
 

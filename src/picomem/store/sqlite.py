@@ -40,7 +40,7 @@ from picomem.store.opened_files import OpenedFiles
 from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
 from picomem.store.sqlite_schema import check_version, prepare, refuse_another_programs
-from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
+from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.store.store_identity import StoreIdentity
 from picomem.text.terms import VERSION as TERMS_VERSION
 
@@ -276,16 +276,10 @@ class SqliteConnector:
             yield tx
 
     @contextmanager
-    def examine(self) -> Iterator[SqliteRepair]:
-        """See `Maintenance.examine`."""
-        with self._snapshot() as connection:
-            yield SqliteRepair(connection, self.path)
-
-    @contextmanager
-    def repair(self) -> Iterator[SqliteRepair]:
+    def repair(self) -> Iterator[SqliteTransaction]:
         """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
         with self._begun(None) as writer:
-            yield SqliteRepair(writer, self.path)
+            yield SqliteTransaction(writer, self.path)
         with self._lock, translated(self.path):
             self._note_identity()  # a repair may have given the store another key
             self._look_at_schema()

@@ -19,7 +19,7 @@ from picomem.store.file_checks import FileCheck
 from picomem.store.known_schema import difference
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite_errors import translated
-from picomem.store.sqlite_transaction import SqliteRepair
+from picomem.store.sqlite_transaction import SqliteTransaction
 
 if TYPE_CHECKING:
     from picomem.store.sqlite import SqliteConnector
@@ -116,10 +116,7 @@ class SqliteMaintenance:
     def newest_copy(self) -> Path | None:
         return daily_copies.newest(self._path)
 
-    def examine(self) -> AbstractContextManager[SqliteRepair]:
-        return self._connector.examine()
-
-    def repair(self) -> AbstractContextManager[SqliteRepair]:
+    def repair(self) -> AbstractContextManager[SqliteTransaction]:
         return self._connector.repair()
 
     def give_up_ballast(self) -> bool:
