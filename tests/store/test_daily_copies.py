@@ -96,9 +96,9 @@ def test_the_doctor_names_the_newest_whole_copy_and_the_command_restores_it(kept
     doctor, restore = operation("doctor"), operation("restore")
     with app.open_engine(db, embedder="none", permissions=PERMISSIONS) as operator:
         result = doctor.call(operator, doctor.request(repair=True))
-        assert result.newest_copy == str(older)
+        assert result.restore_with == f"picomem restore {older} --db {db}"
         (step,) = doctor.presentation(result).next_steps
-        assert f"`picomem restore {older} --db {db}`" in step
+        assert f"`{result.restore_with}`" in step
         assert restore.call(operator, restore.request(backup=str(older))).state == "restored"
     whole = open_engine()
     assert [memory.content for memory in whole.memories()] == [TEXT]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
@@ -187,12 +186,8 @@ def checked(result: DoctorResult) -> Presentation:
     steps = []
     if not result.repair and not checks <= set(_NOT_REPAIRED):
         steps.append("`picomem doctor --repair` rebuilds what is derived.")
-    if result.newest_copy and any(not finding.repaired for finding in result.findings):
-        store, _, _ = result.newest_copy.rpartition(".daily-")
-        steps.append(
-            f"Restore the newest whole copy with `picomem restore {quote(result.newest_copy)} --db {quote(store)}`; "
-            "the store is then kept beside it."
-        )
+    if result.restore_with:
+        steps.append(f"Restore the newest whole copy with `{result.restore_with}`; the store is then kept beside it.")
     elif "schema" in checks:
         steps.append("No repair touches a table; `picomem restore` puts a backup in the place of the store.")
     return Presentation(
