@@ -67,7 +67,7 @@ def _on_server(name: str) -> Database:
 
 
 def _postgres_disagreements(opened: Connector) -> list[str]:
-    with closing(opened) as connector, connector.maintenance.examine() as tx:
+    with closing(opened) as connector, connector.read() as tx:
         everyone = users.scopes(tx)
         problems = [f"{source}_words" for source in ("memory", "episode") if not holds_the_words(tx, everyone, source)]
         for source in vector_rows.SOURCES:

@@ -61,6 +61,11 @@ def iso(at: Micros) -> str:
     return moment.isoformat(timespec=spec).replace("+00:00", "Z")
 
 
+def file_stamp(at: Micros) -> str:
+    """The time to the second as names of files have it."""
+    return datetime.fromtimestamp(at // SECOND, UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
 def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
     """ISO 8601 (date, or date and time, with or without an offset) as UTC microseconds.
 

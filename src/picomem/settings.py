@@ -29,7 +29,8 @@ LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fi
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
 _WITH_PORTS = ("server.hosts",)  # lists whose parts hold a colon
-_MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget")  # where 0 turns something off, or a limit
+# Where 0 turns something off, or a limit.
+_MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget", "data.daily_copy_mb")
 _LARGEST = 1 << 20  # bytes of a settings file
 ENVIRONMENT = "the environment"  # where a setting is from, as messages name it
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
@@ -57,6 +58,10 @@ class DataSettings:
     database: str = _setting("", "the store, a file or postgresql://USER@HOST/DATABASE; empty: picomem.db in `dir`")
     partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store, 1 to 128")
     user: str = _setting("local", "default user id")
+    daily_copy_mb: int = _setting(
+        1_000,
+        "largest store, in megabytes, that is copied beside itself once a day; the newest two copies stay; 0: none",
+    )
 
     def __repr__(self) -> str:
         return _without_keys(self)

@@ -1,4 +1,4 @@
-"""A purge follows ids from row to row: where a bit of one is flipped, it erases the row all the same, or says so (A13)."""
+"""A purge follows ids from row to row: where a bit of one is flipped, it says so (A13)."""
 
 from __future__ import annotations
 
@@ -65,30 +65,14 @@ LINKS = [
 ]
 
 
-@pytest.mark.parametrize(("table", "column", "where"), LINKS)
-def test_a_purge_follows_a_link_in_which_one_bit_flipped(table, column, where, filled):
-    _flip(filled, table, column, where)
-    planned = filled.purge_plan(session="s1")
-    assert planned.counts == {"transcripts": 1, "episodes": 2, "memories": 1, "versions of memories": 1}
-    assert planned.left == ()
-    purged = filled.purge(session="s1")
-    assert (purged.counts, purged.left, purged.may_remain) == (planned.counts, (), False)
-    assert purged.scan is not None
-    assert purged.scan.clean
-    assert filled.memories() == []
-    assert not _holds(filled, "ZYXWVUT1234")
-    assert not _holds(filled, "QWERTZU9876")
-    assert filled.doctor().healthy
-
-
 @pytest.mark.parametrize(("table", "column", "where"), LINKS[:3])
-def test_a_purge_does_not_look_clean_if_a_link_cannot_be_restored(table, column, where, filled):
-    _flip(filled, table, column, where, bits=3)
+def test_a_purge_does_not_look_clean_if_a_link_is_damaged(table, column, where, filled):
+    _flip(filled, table, column, where)
     verb = operation("purge")
     planned = verb.call(filled, verb.request(session="s1", dry_run=True))
     (warning,) = planned.left
     assert "may belong to what is purged" in warning
-    assert "`picomem doctor --repair`" in warning
+    assert "`picomem doctor`" in warning
     assert list(verb.presentation(planned).warnings) == [warning]
     assert told_warning(warning, say_in("zh")).startswith("此用户有些已损坏的行")
     assert planned.may_remain
@@ -104,20 +88,19 @@ def test_a_purge_does_not_look_clean_if_a_link_cannot_be_restored(table, column,
 def test_a_session_that_only_a_damaged_row_names_is_said_to_be_perhaps_there(filled):
     _flip(filled, "transcripts", "session", "session = 's1'", bits=2 | 4)
     for verb in (filled.purge_plan, filled.purge):
-        with pytest.raises(NotFound, match=r"no session “s1”.* Damaged rows .*doctor --repair"):
+        with pytest.raises(NotFound, match=r"no session “s1”.* Damaged rows .*picomem doctor"):
             verb(session="s1")
 
 
-def test_damage_elsewhere_does_not_make_a_purge_unsure(filled):
-    """A row whose own words are damaged is known to belong elsewhere, or goes."""
+def test_damage_in_what_goes_does_not_make_a_purge_unsure_and_damage_elsewhere_does(filled):
+    """Nobody knows what a damaged row that stays belongs to: its own ids may be what is damaged."""
+    _flip(filled, "episodes", "preview", "preview LIKE '%QWERTZU%'")
+    assert filled.purge_plan(session="s1").left == ()
     filled.remember("The quay is closed", key="quay")
     _flip(filled, "memories", "content", "key = 'quay'")
-    _flip(filled, "episodes", "preview", "preview LIKE '%QWERTZU%'", bits=3)
-    purged = filled.purge(session="s1")
-    assert (purged.left, purged.may_remain) == ((), False)
-    with pytest.raises(NotFound) as raised:
+    assert filled.purge_plan(session="s1").left
+    with pytest.raises(NotFound, match="Damaged rows"):
         filled.purge(session="s9")
-    assert "Damaged" not in str(raised.value)
 
 
 def test_an_episode_whose_transcript_lost_its_id_does_not_go_unmentioned(filled):
@@ -133,15 +116,6 @@ def test_a_damaged_message_of_a_conversation_goes_with_it(column, bits, engine):
     purged = engine.purge(session=session.id)
     assert (purged.counts["messages"], purged.left) == (1, ())
     assert not _holds(engine, "amber quay")
-
-
-def test_a_purge_by_age_counts_the_time_that_a_row_was_stored_with(filled):
-    with closing(apsw.Connection(filled._context.connector.name)) as connection:
-        connection.execute("UPDATE episodes SET ended_at = ended_at | (1 << 60), started_at = started_at")
-    assert filled.purge_plan(everything=True).counts["episodes"] == 4
-    filled._context.clock = lambda: 2_000_000_000_000_000
-    planned = filled.purge_plan(older_than=1)
-    assert (planned.counts["episodes"], planned.left) == (4, ())
 
 
 def test_a_purge_of_everything_counts_damaged_tokens(engine):

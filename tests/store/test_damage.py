@@ -17,6 +17,7 @@ import pytest
 from tests.sqlite_file import connection_of
 
 from picomem import app
+from picomem.clock import DAY
 from picomem.engine.authorization import has_tokens, make_token
 from picomem.engine.channel_contacts import accept, ask_to_pair
 from picomem.engine.channel_log import Incoming
@@ -108,7 +109,7 @@ def _flip(engine: Engine, table: str, column: str, where: str, bit: int = 7) -> 
 
 @pytest.mark.requirement("X2")
 @pytest.mark.parametrize("column", ["content", "context", "key", "kind", "tags", "related", "source", "change_id"])
-def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_restored(column, filled):
+def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_kept_as_it_reads(column, filled):
     before = filled.memories()
     _flip(filled, "memories", column, "key = 'harbour'")
     answer = filled.recall("amber harbour, bronze lighthouse")
@@ -122,11 +123,10 @@ def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_restored(column, f
     assert filled.forget("ferry")
     assert filled.changes(damaged=[])
     assert any("does not match its hash" in problem for problem in _problems(filled))
-    repaired = filled.doctor(repair=True)
-    assert repaired.healthy
-    assert any("it is as it was stored" in finding.problem for finding in repaired.findings)
-    assert filled.memories() == before
-    assert _problems(filled) == []
+    filled.doctor(repair=True)
+    assert {memory.id for memory in filled.memories()} == {memory.id for memory in before}
+    left = _problems(filled)
+    assert left == [] if column != "change_id" else "no change tells of" in left[0]
 
 
 @pytest.mark.requirement("X2")
@@ -145,16 +145,14 @@ def test_a_damaged_key_stands_on_no_change(filled):
 @pytest.mark.requirement("X2")
 def test_damaged_lineage_is_told_by_whatever_shows_what_a_memory_was_made_from(filled, tmp_path):
     filled.revise("harbour", "The amber harbour keeps its ledgers in a dry attic")
-    before = filled.why("harbour").sources
-    assert before
+    assert filled.why("harbour").sources
     _flip(filled, "lineage", "parent_id", "child_version = 3", 0)
     with pytest.raises(Corrupt, match="doctor --repair"):
         filled.why("harbour")
     assert list(filled.recall("amber harbour ledgers").warnings) == LEFT_OUT
     export = operation("export")
     assert export.call(filled, export.request(path=str(tmp_path / "all.jsonl"))).damaged == 1
-    assert filled.doctor(repair=True).healthy
-    assert filled.why("harbour").sources == before
+    assert not filled.doctor(repair=True).healthy
 
 
 def _views(result) -> list:
@@ -323,24 +321,28 @@ _COLUMNS = [
 @pytest.mark.requirement("X2")
 @pytest.mark.parametrize(("table", "column"), _COLUMNS)
 @pytest.mark.parametrize("bit", [1, 7])
-def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, filled, disagreements):
+def test_a_flipped_bit_of_any_row_is_found_and_brought_back_by_the_daily_copy(
+    table, column, bit, filled, db, disagreements
+):
     filled.revise("harbour", "The amber harbour keeps its ledgers in a wet attic")
     filled.tidy()
     session = filled.sessions().create(title="Tuesday")
     filled.sessions().append(session.id, NewMessage(role=Role.USER, content="Is the quay open?"))
-    with closing(apsw.Connection(filled._context.connector.name)) as connection:
+    filled._context.connector.maintenance.copy_daily(filled.now() + DAY, most_bytes=1 << 30)
+    with closing(apsw.Connection(str(db))) as connection:
         rows = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
         ((rowid,),) = connection.execute(
             f"SELECT rowid FROM {table} WHERE {column} <> '' ORDER BY rowid DESC LIMIT 1"
         ).fetchall()
     _flip(filled, table, column, f"rowid = {rowid}", bit)
     assert _problems(filled)
-    repaired = filled.doctor(repair=True)
-    assert repaired.healthy, repaired.findings
-    assert _problems(filled) == []
-    with closing(apsw.Connection(filled._context.connector.name)) as connection:
-        assert connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() == rows
-    assert disagreements(Path(filled._context.connector.name)) == []
+    copy = filled.doctor().newest_copy
+    with app.open_engine(db, embedder="none", permissions=PERMISSIONS) as operator:
+        restore = operation("restore")
+        assert restore.call(operator, restore.request(backup=str(copy))).state == "restored"
+    with closing(apsw.Connection(str(db))) as connection:
+        assert [row for row in connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2") if row not in rows] == []
+    assert disagreements(db) == []
 
 
 @pytest.mark.requirement("X2", "X5")
@@ -355,8 +357,6 @@ def test_a_damaged_user_id_stands_in_nobody_elses_way(bit, db, tmp_path, open_en
     with engine._context.connector.read() as tx:
         assert later_purges(tx, tx) == []
     assert has_tokens(engine._context.resources) is False
-    assert engine.doctor(repair=True).healthy
-    assert open_engine(user="49170").recall("quay closed").hits
 
 
 @pytest.mark.requirement("X2")
@@ -373,15 +373,12 @@ def test_a_purge_says_that_damaged_rows_may_be_of_its_user(bit, open_engine):
     assert list(verb.presentation(planned).warnings) == planned.left
     (warning,) = engine.purge(everything=True).left
     assert planned.left == [warning]
-    assert "may belong to this user" in warning and "`picomem doctor --repair`" in warning
+    assert "may belong to this user" in warning and "`picomem doctor`" in warning
     empty = verb.call(engine, verb.request(everything=True, dry_run=True))
     assert not empty.counts
     assert list(verb.presentation(empty).warnings) == [warning]
     again = verb.presentation(verb.call(engine, verb.request(everything=True, yes=True)))
     assert warning in str(again)
-    engine.doctor(repair=True)
-    assert [memory.key for memory in engine.memories()] == ["quay"]
-    assert engine.purge(everything=True).left == ()
 
 
 def test_a_purge_takes_no_other_user_for_a_damaged_one(open_engine, tmp_path):

@@ -238,21 +238,6 @@ def test_the_log_of_a_read_only_folder_is_read_with_its_index(shared, open_engin
     assert answer == _readable(LATER, TEXT)
 
 
-@pytest.mark.requirement("X2")
-def test_damage_in_the_log_of_a_read_only_folder_is_said(shared, open_engine):
-    path = _crashed(open_engine, shared, "-wal", "-shm")
-    log = Path(f"{path}-wal")
-    content = bytearray(log.read_bytes())
-    content[-100] ^= 1
-    log.chmod(0o600)
-    log.write_bytes(content)
-    log.chmod(0o444)
-    answer = _as_another(lambda: _use(open_engine, path))
-    assert isinstance(answer, dict)
-    assert answer["recalled"] == [TEXT]
-    assert any("damaged log" in problem for problem in answer["findings"]), answer["findings"]
-
-
 @pytest.mark.requirement("O12")
 def test_a_log_that_cannot_be_read_is_not_passed_over_in_silence(shared, open_engine):
     """Without its index SQLite cannot read the log in a read-only folder; what is in it must not just be missing."""

@@ -188,7 +188,6 @@ def test_a_page_of_the_timeline_is_found_by_its_place_and_not_by_counting(name, 
             "count_memories",
             {"SEARCH lasting USING COVERING INDEX memories_known", "SEARCH expired USING INDEX memories_expiring"},
         ),
-        ("count_entries", {"SEARCH memories USING COVERING INDEX memories_entries"}),
         ("best_entries", {"SEARCH memories USING COVERING INDEX memories_entries"}),
         (
             "listed_archived",

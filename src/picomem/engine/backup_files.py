@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from picomem.clock import SECOND, Micros
+from picomem.clock import Micros, file_stamp
 from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
@@ -67,7 +66,7 @@ def back_up(engine: Engine, target: Path) -> Backup:
     """
     connector, at = engine._context.connector, engine.now()
     if is_folder(target):
-        target /= f"picomem-{_stamp(at)}.db"
+        target /= f"picomem-{file_stamp(at)}.db"
     connector.maintenance.copy_to(target)
     return Backup(path=target, bytes=target.stat().st_size, at=at)
 
@@ -108,7 +107,7 @@ def restore(
             return restored
         copy.close()
         restored.kept = replace_store(
-            store, Path(copy.name), _stamp(engine.now()), lambda: _check_unchanged(engine, restored)
+            store, Path(copy.name), file_stamp(engine.now()), lambda: _check_unchanged(engine, restored)
         )
         restored.is_restored = True
     return restored
@@ -222,7 +221,3 @@ def _check_unchanged(engine: Engine, restored: Restored) -> None:
                 raise Conflict("Something was purged meanwhile; nothing was restored. Run it again.")
     finally:
         connector.close()
-
-
-def _stamp(at: Micros) -> str:
-    return datetime.fromtimestamp(at // SECOND, UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -720,8 +720,8 @@ class Engine:
 
     @needs(WRITE)
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
-        """Archive expired memories (O19) and remove timeline entries past their retention (A14). Once a day, also check
-        the file for damage (docs/damage.md).
+        """Archive expired memories (O19) and remove timeline entries past their retention (A14). Once a day, also make
+        a verified copy of the store (docs/backups.md).
 
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
@@ -732,7 +732,8 @@ class Engine:
             with self._context.connector.read() as tx:
                 if not retention.is_due(tx, self.scope, self.settings, self._context.clock()):
                     return dict(retention.NOTHING)
-        self._context.connector.maintenance.check_daily(self._context.clock())
+        most_bytes = self.settings.data.daily_copy_mb * 1_000_000
+        self._context.connector.maintenance.copy_daily(self._context.clock(), most_bytes)
         with self._context.connector.write(self.scope) as tx:
             return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
 
@@ -797,6 +798,8 @@ class Engine:
         with suppress(StoreError):  # what cannot be read was reported
             for problem in copy_problems(self._context.connector):
                 diagnosis.add("copy", problem)
+        if not diagnosis.healthy:
+            diagnosis.newest_copy = self._context.connector.maintenance.newest_copy()
         made_by = self._context.vectors()
         if repair and made_by is not None:
             from picomem.memory.missing_vectors import EmbedMissing

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
 _DAMAGED_LINKS = (
-    "Damaged rows of this user may belong to what is purged and are not erased; run `picomem doctor --repair`, and "
-    "then purge again."
+    "Damaged rows of this user may belong to what is purged and are not erased; run `picomem doctor`, restore the copy "
+    "that it names, or purge everything."
 )
 _DAMAGED_INDEX = (
     "An index of the database is damaged, so rows of this user may be missed and not erased; run `picomem doctor "
@@ -70,13 +70,12 @@ class Eraser:
         self, tx: Transaction, holdings: PurgeInventory, session: str, older_than: int | None, everything: bool
     ) -> Choice:
         """The selection; a NotFound says so if it may be damaged rows that name the session."""
-        from picomem.erasure.damaged_links import may_remain
         from picomem.erasure.inventory import choice
-        from picomem.erasure.plan import Plan
+        from picomem.erasure.plan import Plan, may_remain
 
         scope, now = self._context.scope, self._context.clock()
         try:
-            return choice(tx, scope, holdings, session, older_than, everything, now)
+            return choice(tx, scope, session, older_than, everything, now)
         except NotFound as error:
             if not may_remain(holdings, Plan()):
                 raise
@@ -84,7 +83,7 @@ class Eraser:
 
     def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
         """A sentence about each kind of damaged rows that a plan may miss."""
-        from picomem.erasure.damaged_links import may_remain
+        from picomem.erasure.plan import may_remain
 
         damaged = (_DAMAGED_LINKS,) if may_remain(holdings, made) else ()
         return (*_perhaps_of_user(tx, self._context.scope), *damaged)
@@ -301,5 +300,5 @@ def _perhaps_of_user(tx: Transaction, scope: Scope) -> tuple[str, ...]:
         return ()
     return (
         "Damaged rows may belong to this user and are not erased, because their user id is damaged; run "
-        "`picomem doctor --repair`, and then purge again.",
+        "`picomem doctor`, restore the copy that it names, and then purge again.",
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
-from picomem.erasure.damaged_links import restore_links
 from picomem.erasure.plan import Choice, PurgeInventory
 from picomem.errors import InvalidInput, NotFound
+from picomem.light_dataclass import replace
 from picomem.records.scope import Scope
 from picomem.store import access_tokens, contact_rows, retention_rows, session_rows, user_entries
 from picomem.store.connector import Transaction
@@ -32,16 +32,13 @@ def load_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
 
 
 def load_checked_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
-    """All rows that a plan needs, with the damaged ones as they were stored where that is known."""
-    held = load_inventory(tx, scope)
-    damaged = retention_rows.damaged(tx, scope)
-    return restore_links(held, damaged) if damaged else held
+    """All rows that a plan needs, and the damaged ones that it may miss."""
+    return replace(load_inventory(tx, scope), damaged=retention_rows.damaged(tx, scope))
 
 
 def choice(
     tx: Transaction,
     scope: Scope,
-    held: PurgeInventory,
     session: str,
     older_than: int | None,
     everything: bool,
@@ -63,16 +60,8 @@ def choice(
     if everything:
         return Choice(everything=True)
     named = find_session(tx, scope, session, Place.CONVERSATIONS | Place.TRANSCRIPTS | Place.MEMORIES)
-    named = named or _restored_session(held, session)
     if not named:
         raise NotFound(
             f"There is no session “{session[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
         )
     return Choice(sessions=frozenset([named]))
-
-
-def _restored_session(held: PurgeInventory, name: str) -> str:
-    """The only session whose id begins so in the rows as they were stored; "" where there is none, or several."""
-    names = {transcript.session for transcript in held.transcripts} | {version.session for version in held.versions}
-    named = {session for session in names if session.startswith(name)} if held.damaged else set()
-    return name if name in named else named.pop() if len(named) == 1 else ""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
@@ -208,6 +209,37 @@ def _made_of(link: Link, versions: Mapping[Node, VersionText]) -> bool:
         return False
     child, parent = versions.get(link.child), versions.get(link.parent)
     return link.parent[0] != "memory" or (child is not None and parent is not None and carries(child, parent))
+
+
+def may_remain(held: PurgeInventory, made: Plan) -> bool:
+    """Return whether a damaged row that the plan does not take may belong to what it takes. A plan follows ids from row
+    to row, and nobody knows which of them is damaged, so what it misses is not erased by a guess."""
+    if made.everything:
+        return False
+    transcripts = {transcript.id for transcript in held.transcripts}
+    return any(not _is_taken(row.table, row.columns, made) for row in held.damaged) or any(
+        episode.transcript not in transcripts and episode.id not in made.episodes  # one of the two ids is damaged
+        for episode in held.episodes
+    )
+
+
+def _is_taken(table: str, columns: Mapping[str, Any], made: Plan) -> bool:
+    if table == "lineage":
+        return False
+    if table == "changes":
+        return columns["id"] in made.refusals or not (columns["reason"] or columns["candidate"])
+    if table == "messages":
+        return (columns["session_id"], columns["seq"]) in made.messages
+    if table == "memories":
+        return (columns["id"], columns["version"]) in made.versions
+    if table == "consolidations":
+        return columns["session_id"] in made.sessions | made.shortened | made.summaries
+    if table == "transcript_consolidations":
+        return columns["transcript_id"] in made.transcripts | made.trimmed
+    if table == "session_summaries":
+        return columns["session_id"] in made.summaries
+    taken = {"transcripts": made.transcripts, "episodes": made.episodes, "sessions": made.sessions}
+    return columns["id"] in taken[table]
 
 
 def _ids(nodes: Iterable[Node], kind: str) -> frozenset[str]:

@@ -1,10 +1,9 @@
 """The doctor: checks the file and every row, explains, and repairs.
 
-Rows are the truth. If a single bit of a row flipped, the row's hash identifies it, and a repair turns it back
-(store/bit_repair.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows;
-an episode is derived from its transcript and is read again from there if the transcript is still the same. A memory
-with more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that.
-A change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
+Rows are the truth, and only a copy of the store brings a damaged one back (store/daily_copies.py). Full text, vectors
+and the tables' indexes are derived and can always be rebuilt from the rows; an episode is derived from its transcript
+and is read again from there if the transcript is still the same. A damaged memory is kept as it reads now, and a change
+records that. A change, a transcript's record, a session or a message is reported and left as it is; a summary is
 removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
 the next ingest notices it.)"""
 
@@ -13,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.episode_packing import cut
@@ -24,9 +24,6 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
 from picomem.store import (
-    audit,
-    consolidations,
-    dangling_references,
     doc_numbers,
     episodes,
     file_checks,
@@ -35,8 +32,8 @@ from picomem.store import (
     memories,
     meta,
     note_rows,
+    row_checks,
     row_counts,
-    row_repair,
     search,
     session_rows,
     tombstones,
@@ -44,8 +41,10 @@ from picomem.store import (
     users,
     vector_rows,
 )
-from picomem.store.connector import Connector, RepairTransaction, Transaction
+from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
+
+_COUNTED = {"changes", "transcripts", "sessions", "messages", "consolidations"}  # tables; others are counted apart
 
 
 @dataclass(slots=True)
@@ -66,6 +65,7 @@ class Diagnosis:
     findings: list[Finding] = field(default_factory=list)
     waiting: list[tuple[Scope, Finding]] = field(default_factory=list)  # whose rows have no vectors yet
     running: list[str] = field(default_factory=list)  # work of other processes, a sentence each; no damage
+    newest_copy: Path | None = None  # of the store that is whole, where something was wrong
     reworded: set[str] = field(default_factory=set)  # sources whose rows were changed by a repair
 
     @property
@@ -104,7 +104,7 @@ def examine(
         left_alone = connector.maintenance.left_alone() if problems else []
         for problem in problems:
             result.add("schema" if problem in left_alone else "file", problem)
-        with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
+        with connector.maintenance.repair() if repair else connector.read() as tx:
             _examine_rows(tx, connector, model, redactor, writer, result, repair, progress or _unheard)
         left = set(connector.maintenance.integrity()) if repair and result.findings else set()
     except (FilesMoved, Locked, ReadOnly, DiskFull):
@@ -120,7 +120,7 @@ def examine(
 
 
 def _examine_rows(
-    tx: RepairTransaction,
+    tx: Transaction,
     connector: Connector,
     model: str,
     redactor: Callable[[], Redactor],
@@ -131,10 +131,8 @@ def _examine_rows(
 ) -> None:
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
-            row_repair.rebuild_indexes(tx)
+            row_checks.rebuild_indexes(tx)
         file_checks.settle(tx)
-        for name in row_repair.mend(tx):
-            result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)
     _check_meta(tx, result, repair)
     _check_doc_numbers(tx, users, result, repair)
@@ -142,14 +140,11 @@ def _examine_rows(
     for done, user in enumerate(users, 1):
         progress(done, parts, "users")
         _check_marks(tx, user, result, repair)
-        _check_owned(tx, user, result)
         _check_memories(tx, user, writer, result, repair)
-        _check_changes(tx, user, result)
-        _check_transcripts(tx, user, result)
         _check_episodes(tx, user, redactor, result, repair)
-        _check_conversations(tx, user, result, repair)
+        _check_tables(tx, user, result)
+        _check_summaries(tx, user, result, repair)
         _check_holdings(tx, user, result, repair)
-        _check_references(tx, user, result)
         _check_pages(tx, user, result, repair)
         if model != "none":
             _check_vectors(tx, user, model, result, repair)
@@ -240,19 +235,13 @@ def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool)
         result.add("row", f"the entry “{name}” of {scope.user} does not match its hash", repair)
 
 
-def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Rows that no other check looks at."""
-    for name in row_repair.damaged_rows(tx, scope):
-        result.add("row", f"{name} does not match its hash")
-
-
 def _terms_version(tx: Transaction) -> str | None:
     with suppress(Corrupt):
         return meta.value(tx, "terms_version")
     return None
 
 
-def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
+def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
     for version in memories.stored_versions(tx, scope):
         _count(result, "memories")
         memory = version.record
@@ -262,66 +251,15 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
             continue
         result.add(
             "row",
-            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair restores it "
-            "where one bit flipped, and otherwise keeps it as it reads now. If that is wrong, revise it.",
-            repair and row_repair.keep_as_it_reads(tx, version),
+            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair keeps it as "
+            "it reads now. If that is wrong, revise it.",
+            repair and row_checks.keep_as_it_reads(tx, version),
         )
         if result.findings[-1].repaired:
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
             vector_rows.remove(tx, scope, "memory", memory.doc)
-
-
-def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Check the audit trail. It records what happened, so a damaged row is reported and never repaired to fit."""
-    for change, is_whole, _ in audit.stored_changes(tx, scope):
-        _count(result, "changes")
-        if not is_whole:
-            result.add("row", f"change {change.id} does not match its hash: it reads otherwise than it was recorded")
-
-
-def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    for transcript, is_whole, _ in episodes.stored_transcripts(tx, scope):
-        _count(result, "transcripts")
-        wrong = [
-            said
-            for said, is_so in (
-                ("does not match its hash", not is_whole),
-                ("has a place to read on from that lies before its beginning", transcript.cursor < 0),
-                (
-                    "counts fewer than no turns or bytes",
-                    transcript.turns < 0 or transcript.size < 0 or transcript.generation < 1,
-                ),
-                (
-                    "ends before it begins",
-                    transcript.started_at is not None
-                    and (transcript.ended_at or transcript.started_at) < transcript.started_at,
-                ),
-            )
-            if is_so
-        ]
-        result.findings += [Finding("row", f"transcript {transcript.id} ({transcript.path}) {said}") for said in wrong]
-
-
-def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    """Rows that point at a row that is not there, and values that cannot be."""
-    for ids_of, problem in _REFERENCES:
-        for row_id in ids_of(tx, scope):
-            result.add("reference", problem.format(row_id))
-
-
-_REFERENCES = (
-    (dangling_references.memories_without_change, "memory {} has a version that no change tells of"),
-    (
-        dangling_references.closed_without_change,
-        "memory {} has a version that was closed by a change that is not there",
-    ),
-    (dangling_references.changes_without_memory, "change {} is about a memory that is not there"),
-    (dangling_references.lineage_without_child, "a record of what memory {} was made from belongs to no version of it"),
-    (dangling_references.memories_with_impossible_times, "memory {} has a version that ends before it begins"),
-    (dangling_references.episodes_with_impossible_place, "episode {} lies at an impossible place of its transcript"),
-)
 
 
 def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
@@ -341,36 +279,33 @@ def _check_episodes(
         _count(result, "episodes")
         if is_whole:
             continue
-        fresh = _read_again(tx, scope, episode, redactor) if repair else None
-        result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
-        if fresh is not None:
-            episodes.rewrite_preview(tx, scope, fresh)
+        result.add(
+            "row",
+            f"episode {episode.id} does not match its hash",
+            repair and _is_read_again(tx, scope, episode, redactor),
+        )
+        if result.findings[-1].repaired:
             result.reworded.add("episode")
             vector_rows.remove(tx, scope, "episode", episode.doc)
 
 
-def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
-    """Check the messages. They exist nowhere else, so a damaged one is reported and left out of the prompt; a summary
-    can be made again, so a repair takes it away."""
-    covered = session_rows.covered(tx, scope)
-    for session_id in session_rows.ids(tx, scope):
-        _count(result, "sessions")
-        try:
-            session_rows.session(tx, scope, session_id)
-        except Corrupt:
-            result.add("row", f"session {session_id} does not match its hash: it reads otherwise than it was stored")
-        loaded = session_rows.messages_after(tx, scope, session_id, 0)
-        result.checked["messages"] = result.checked.get("messages", 0) + len(loaded.messages) + len(loaded.damaged)
-        for seq in loaded.damaged:
-            result.add("row", f"message {seq} of session {session_id} does not match its hash and is left out")
-        if session_id in covered and session_rows.summary(tx, scope, session_id) is None:
+def _check_tables(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    """Check what exists nowhere else, and what records how things were: damaged rows are reported, and left out of
+    every answer."""
+    for table in row_checks.check_tables(tx, scope):
+        if table.name in _COUNTED:
+            result.checked[table.name] = result.checked.get(table.name, 0) + table.rows
+        result.findings += [Finding("row", f"{name} does not match its hash") for name in table.damaged]
+    result.findings += [Finding("reference", problem) for problem in row_checks.dangling_references(tx, scope)]
+
+
+def _check_summaries(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    """A summary can be made again, so a repair takes a damaged one away."""
+    for session_id in session_rows.covered(tx, scope):
+        if session_rows.summary(tx, scope, session_id) is None:
             if repair:
                 session_rows.delete_summary(tx, scope, session_id)
             result.add("row", f"the summary of session {session_id} does not match its hash", repair)
-    for text, is_whole, _ in consolidations.stored_runs(tx, scope):
-        _count(result, "consolidations")
-        if not is_whole:
-            result.add("row", f"the record of consolidation {text.run} does not match its hash; it cannot be undone")
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
@@ -393,19 +328,23 @@ def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bo
     result.add("count", f"{kept} episodes of {scope.user} are on the books, and {counted} are there", repair)
 
 
-def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:
-    """The episode with its preview made again from the transcript, where that gives the same span."""
+def _is_read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> bool:
+    """Make the preview of an episode again from its transcript; whether the row matches its hash then."""
     try:
         transcript = episodes.transcript(tx, scope, episode.transcript_id)
     except Corrupt:
-        return None  # the pointer itself may be what is damaged
+        return False  # the pointer itself may be what is damaged
     opened = open_episode(episode, transcript, redactor(), whole=True)
     if opened.state != "open" or not opened.turns or episode.part:
-        return None
+        return False
     said = "\n".join(turn.text for turn in opened.turns if turn.text)
     actions = dict.fromkeys(action for turn in opened.turns for action in turn.actions)
     outcomes = dict.fromkeys(line for turn in opened.turns for line in turn.outcomes)
-    return replace(episode, preview=next(cut(said), ""), actions="\n".join(actions), outcomes="\n".join(outcomes))
+    fresh = replace(episode, preview=next(cut(said), ""), actions="\n".join(actions), outcomes="\n".join(outcomes))
+    episodes.rewrite_preview(tx, scope, fresh)
+    damaged: list[str] = []
+    episodes.by_docs(tx, scope, [episode.doc], damaged)
+    return not damaged
 
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:
@@ -444,9 +383,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
         result.add("notes", problem, repair)
 
 
-def _check_words(
-    tx: RepairTransaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool
-) -> None:
+def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
         held, problem = _words_state(tx, connector, source)

@@ -38,14 +38,13 @@ _FIRST = 64  # entries of a section that are read at first: a page of the usual 
 class IndexMaterial(NamedTuple):
     """What a page is made from, without the words of its entries: the places of the first memories of each section, in
     order, without those that a newer one may contradict; the places of these, and the id of the newer one for each;
-    the numbers of all memories; those that a damaged index leaves out; and the past sessions.
+    the numbers of all memories; and the past sessions.
     """
 
     sections: list[list[EntryPlace]]
     older: list[EntryPlace]
     replaced: dict[str, str]
     counts: dict[str, int]
-    missing: tuple[str, ...]
     episodes: int
     last_change: str  # a suggestion that is settled leaves the page
     session_count: int
@@ -72,7 +71,6 @@ class IndexMaterial(NamedTuple):
         replace; and which of them are damaged."""
         unknown = {kind: count for kind, count in self.counts.items() if kind not in _KINDS}  # of damaged rows
         damaged = [f"{kind} {number}" for kind, count in unknown.items() for number in range(count)]
-        damaged += self.missing
         overall = [*sorted(chain.from_iterable(self.sections)), *self.older][: limit + beyond]
         places = {place.id: place for section in self.sections for place in section[:limit]}
         places |= {place.id: place for place in overall}
@@ -169,28 +167,17 @@ def _material(tx: Transaction, scope: Scope, now: Micros, limit: int, reads_sess
     sections = [memories.best_entries(tx, scope, now, some, limit, replaced) for some in kinds]
     older = memories.entries_by_id(tx, scope, now, replaced)
     counts = memories.count_entries(tx, scope, now)
-    missing = (*memories.missing_entries(tx, scope, now), *_unplaced([*sections, older], counts, limit))
     has_sessions = reads_sessions and bool(scope.project)
     return IndexMaterial(
         sections=sections,
         older=older,
         replaced=replaced,
         counts=counts,
-        missing=missing,
         episodes=episodes.count_shown(tx, scope) if reads_sessions else 0,
         last_change=audit.last_id(tx, scope),
         session_count=episodes.count_past_sessions(tx, scope) if has_sessions else 0,
         last=episodes.latest_sessions(tx, scope, _MOST_SESSIONS) if has_sessions else (),
     )
-
-
-def _unplaced(sections: Sequence[Sequence[EntryPlace]], counts: dict[str, int], limit: int) -> list[str]:
-    """Placeholders of entries that are counted and in no section: their place in the index is damaged. Where a section
-    has more than `limit` entries, nobody knows."""
-    if any(len(section) >= limit for section in sections):
-        return []
-    counted = sum(count for kind, count in counts.items() if kind in _KINDS)
-    return [f"entry {number} without a place" for number in range(abs(counted - sum(map(len, sections))))]
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:

@@ -63,5 +63,5 @@ def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
     named = {resolved.id}
     if name == resolved.key:
         named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == resolved.scope}
-    versions = memories.versions_of_key(tx, scope, resolved.key, named)
+    versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
     return sorted(versions, key=lambda version: version.doc)  # not by time: clocks are set back

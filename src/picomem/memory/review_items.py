@@ -93,7 +93,7 @@ def items_at(
     if damaged is not None:
         # A place comes from an index of the table: where that is damaged, it names a memory that does not exist, or
         # says what its row does not.
-        damaged += [*lost, *ids.difference(known, lost), *memories.missing_undecided(tx, scope, now)]
+        damaged += [*lost, *ids.difference(known, lost)]
         damaged += [place.id for place in places if place.id in known and not _is_at(known[place.id], place)]
     return [
         ReviewItem(known[place.id], known.get(place.older), _reason(tx, scope, known[place.id]))

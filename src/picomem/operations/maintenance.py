@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
@@ -268,13 +269,15 @@ class FindingView:
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
     """`repair` says whether a repair was asked for; what is not `repaired` then cannot be. `warnings` says what other
-    processes are doing."""
+    processes are doing, and `restore_with` is the command that restores the newest whole copy, where the
+    store is not whole and there is one."""
 
     healthy: bool
     repair: bool
     checked: dict[str, int]
     findings: list[FindingView]
     warnings: list[str] = field(default_factory=list)
+    restore_with: str = ""
 
 
 def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None = None) -> DoctorResult:
@@ -285,7 +288,11 @@ def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None 
     """
     diagnosis = engine.doctor(repair=request.repair, progress=progress)
     findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
-    return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running)
+    restore_with = ""
+    if diagnosis.newest_copy and not diagnosis.healthy:
+        store, _, _ = str(diagnosis.newest_copy).rpartition(".daily-")
+        restore_with = f"picomem restore {quote(str(diagnosis.newest_copy))} --db {quote(store)}"
+    return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running, restore_with)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def keep(database: Path) -> None:
         wanted = min(_MOST, max(_LEAST, 2 * (database.stat().st_size + log_size(database))))
         if there >= wanted:
             return
-        room = _free(database.parent) + there
+        room = free_bytes(database.parent) + there
         size = min(wanted, room // (2 if room < 2 * _LEAST else 3))  # of a tiny disk half
         if size < min(there + _STEP, _MOST):
             return
@@ -60,7 +60,7 @@ def give_up(database: Path) -> bool:
     return False
 
 
-def _free(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
     """Bytes that are free on the disk of a folder."""
     if hasattr(os, "statvfs"):
         disk = os.statvfs(folder)

@@ -39,12 +39,6 @@ class Transaction:
     __slots__ = ()
 
 
-class RepairTransaction(Transaction):
-    """A transaction over everybody's rows that also sees rows and indexes as they stand in the file."""
-
-    __slots__ = ()
-
-
 class Maintenance(Protocol):
     """Work on a database as a whole, for all users at once: that of the doctor, and after a purge.
 
@@ -85,17 +79,17 @@ class Maintenance(Protocol):
         It reads the tables as a whole: 2 s for 100,000 memories."""
         ...
 
-    def check_daily(self, now: Micros) -> None:
-        """Once a day, compare indexes and full text with the tables, and keep the outcome (see file_checks.py): a
-        warning is logged now, and whenever the store is opened. Nothing where the store cannot be written, or of a
-        server. It takes 1 s for 100,000 memories. Raises StoreError."""
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
+        """Once a day, copy a store of at most so many bytes, and check the copy (see daily_copies.py); a larger store
+        is checked without one. A warning of damage is logged, and again whenever a store is opened whose file is
+        damaged. Nothing where the store cannot be written, or of a server. Raises StoreError."""
         ...
 
-    def examine(self) -> AbstractContextManager[RepairTransaction]:
-        """A consistent snapshot for the doctor."""
+    def newest_copy(self) -> Path | None:
+        """The newest of these copies that is whole; None where there is none."""
         ...
 
-    def repair(self) -> AbstractContextManager[RepairTransaction]:
+    def repair(self) -> AbstractContextManager[Transaction]:
         """A write transaction over everybody's rows for the doctor."""
         ...
 

@@ -99,8 +99,3 @@ def _of_type(value: object, type_: type) -> object:
     if isinstance(value, type_) or (type_ is float and isinstance(value, int)):
         return value
     return value.decode("utf-8", "replace") if type_ is str and isinstance(value, bytes) else type_()
-
-
-def decoded(row: Row) -> Row:
-    """A row that was read with every text as bytes, with texts again."""
-    return tuple(value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in row)

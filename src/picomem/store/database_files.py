@@ -36,11 +36,6 @@ def make_log_writable(database: Path) -> None:
                 file.chmod(stat.S_IMODE(mode))
 
 
-def damaged_log(database: Path) -> Path:
-    """The copy of a damaged log while nobody has given its lost changes up (see damaged_log_copies.py)."""
-    return Path(f"{database}{LOG}-damaged")
-
-
 def holds_content(path: Path) -> bool:
     """Return whether a file may hold what was stored, and can be read without harm. The index of the log of an open
     database holds page numbers and locks alone (see file_bytes.py). Raises InvalidInput where that cannot be told."""

@@ -48,27 +48,14 @@ def chunks(path: Path, size: int = _CHUNK) -> Iterator[bytes]:
 
 
 def _read(path: Path, kind: int, offset: int, size: int) -> bytes:
-    with _opened(path, kind) as read:
+    with opened_file(path, kind) as read:
         return read(offset, size)
 
 
 @contextmanager
-def opened_log(path: Path) -> Iterator[ReadAt]:
-    """A reader of the log of a database that may be open: `size` bytes from `offset`, fewer at its end. Raises
-    apsw.Error."""
-    with _opened(path, apsw.SQLITE_OPEN_WAL) as read:
-        yield read
-
-
-@contextmanager
-def opened_database(path: Path) -> Iterator[ReadAt]:
-    """A reader of a database that may be open, like `opened_log`. Raises apsw.Error."""
-    with _opened(path, apsw.SQLITE_OPEN_MAIN_DB) as read:
-        yield read
-
-
-@contextmanager
-def _opened(path: Path, kind: int) -> Iterator[ReadAt]:
+def opened_file(path: Path, kind: int) -> Iterator[ReadAt]:
+    """A reader of a database that may be open (`apsw.SQLITE_OPEN_MAIN_DB`), or of its log (`apsw.SQLITE_OPEN_WAL`):
+    `size` bytes from `offset`, fewer at its end. Raises apsw.Error."""
     file = apsw.VFSFile("", str(path.absolute()), [kind | apsw.SQLITE_OPEN_READONLY, 0])
 
     def read(offset: int, size: int) -> bytes:

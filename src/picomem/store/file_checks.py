@@ -1,9 +1,9 @@
 """The daily check of a file: when it was last done, and what it found. It is an entry about the store (see meta.py).
 
 A row carries a hash, so whoever reads it sees that it is damaged. What is derived from rows carries none: a bit that
-flips in an index or in full text may hide a row from a list, and the list cannot tell. SQLite compares them with the
-tables in one pass over the file, which takes too long for every call. So that is done once a day, before a write, and
-the outcome is kept: every process that opens a damaged store warns, until a repair has rebuilt what is derived.
+flips in an index or in full text may hide a row from a list, and the list cannot tell. So once a day, before a write, a
+copy of the store is made and checked (daily_copies.py), and the outcome is kept: every process that opens a damaged
+store warns, until a repair.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DAMAGED, _INTACT = "damaged", "intact"
 
 
 class FileCheck(NamedTuple):
-    """One check: when it began, and whether something derived differed from its rows."""
+    """One check: when it began, and whether the file was damaged."""
 
     at: Micros
     is_damaged: bool
@@ -41,6 +41,13 @@ def last_check(tx: Transaction) -> FileCheck | None:
 def note(tx: Transaction, check: FileCheck) -> None:
     """Keep a check in place of the one before."""
     meta.put(tx, meta.FILE_CHECK, f"{check.at} {_DAMAGED if check.is_damaged else _INTACT}")
+
+
+def make_due(tx: Transaction) -> None:
+    """Let the next check be due now: a purge has removed the copies that the last one made."""
+    last = last_check(tx)
+    if last is not None:
+        note(tx, last._replace(at=0))
 
 
 def settle(tx: Transaction) -> None:

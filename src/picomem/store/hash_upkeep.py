@@ -85,17 +85,12 @@ def renew_hash(table: str, row: Row, rows_of: Select, run: Run) -> None:
         run(f"UPDATE {table} SET row_hash = :row_hash WHERE {condition}", {**key, "row_hash": digest})
 
 
-def restore(table: str, was: Row, row: Row, run: Run) -> int:
-    """Write a row over the damaged one that was read as `was`, with each text as bytes; how many rows that were."""
-    names = (*COLUMNS[table], "row_hash")
-    columns = dict(zip(names, row, strict=True))
-    key = {f"was_{name}": was[names.index(name)] for name in KEYS[table]}
-    condition = " AND ".join(
-        f"CAST({name} AS BLOB) = :was_{name}" if isinstance(key[f"was_{name}"], bytes) else f"{name} = :was_{name}"
-        for name in KEYS[table]
-    )
-    changes = ", ".join(f"{name} = :{name}" for name in names)
-    return run(f"UPDATE {table} SET {changes} WHERE {condition}", {**columns, **key})
+def overwrite(table: str, row: Row, run: Run) -> int:
+    """Write a row with its hash over the one that has its key; how many rows that were."""
+    columns = dict(zip((*COLUMNS[table], "row_hash"), row, strict=True))
+    changes = ", ".join(f"{name} = :{name}" for name in columns if name not in KEYS[table])
+    condition = " AND ".join(f"{name} = :{name}" for name in KEYS[table])
+    return run(f"UPDATE {table} SET {changes} WHERE {condition}", columns)
 
 
 def select(table: str, condition: str) -> str:

@@ -37,14 +37,6 @@ class FromEpisodes(NamedTuple):
     episode_ids: list[str]
 
 
-class HeldVersions(NamedTuple):
-    """The number of versions of a user, and by how many these, or the current ones, differ from the count that was kept
-    when they were written. A difference shows that a row is lost, or missing from the table's index."""
-
-    versions: int
-    missing: int
-
-
 class ListPlace(NamedTuple):
     """The place of a memory in the list, the most important first."""
 
@@ -334,21 +326,6 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
-def versions_of_key(tx: Transaction, scope: Scope, key: str, ids: Collection[str]) -> list[Memory]:
-    """Every version of the memories `ids`, of which each has had the key. Raises Corrupt where the index of ids and
-    that of keys have different versions under the key: one of them is damaged."""
-    read = [version for memory_id in ids for version in versions(tx, scope, memory_id)]
-    keyed = {(version.id, version.version) for version in of_key(tx, scope, key) if version.id in ids}
-    differing = keyed.symmetric_difference((version.id, version.version) for version in read if version.key == key)
-    if differing:
-        memory_id, number = min(differing)
-        raise Corrupt(
-            f"An index lacks version {number} of memory {memory_id}: the file was damaged. Run `picomem doctor`.",
-            id=memory_id,
-        )
-    return read
-
-
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """The versions that match their hash. `damaged` gets the ids of the others, and each number that the index has
     and the table lacks."""
@@ -378,32 +355,12 @@ def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged
         "tag_in_json": json.dumps(query.filter.tag, ensure_ascii=False),
     }
     pages = [_rows_of_page(tx, values, query, statements) for statements in lists]
-    if not query.archived:
-        damaged += _missing_in_list(tx, scope, now)
     rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
     behind = sum(page.behind for page in pages) + len(rows[query.limit :])
     rows = rows[: query.limit]
     read = _within(tx, scope, rows, damaged)
     listed = read if query.archived else _true_now(read, now, damaged)
     return ListedPage(listed, _list_place(rows[-1]) if rows else None, behind)
-
-
-def _missing_in_list(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of the user's memories that are left out of the list because its index is damaged, and
-    placeholders of those that it lacks.
-
-    A damaged project, kind or tag in the index is not found: a page of one of them would read the rows of all others.
-    """
-    start = {"pinned": 1, "importance": _BEFORE_ALL.importance, "known_from": _BEFORE_ALL.known_from}
-    entries, ended = sql(tx).one("count_listed", user=scope.user, now=now, **start) or (0, 0)
-    lost = abs(row_counts.memories_written(tx, scope).believed - entries)
-    hidden = _hidden(tx, "hidden_in_list", scope, now) if ended else []
-    return [*hidden, *(f"memory {number} of those that the list lacks" for number in range(lost))]
-
-
-def _hidden(tx: Transaction, statement: str, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids, as an index has them, of memories that are true now and look there as if they were not."""
-    return [str(id_) for (id_,) in sql(tx).all(statement, user=scope.user, now=now, most=_MOST)]
 
 
 class _List(NamedTuple):
@@ -454,43 +411,6 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
     """Return the current memories that came from tools, the web or others."""
     rows = sql(tx).all("undecided_memories", **_reader(scope, now))
     return [Undecided(*of_types(row, (str, int, str))) for row in rows]
-
-
-def missing_undecided(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of the user's memories that may be undecided, and look as if they had ended or as if nothing
-    contradicted them because their row is damaged, and placeholders of those that an index lacks."""
-    rows = sql(tx).all("ended_or_linked", user=scope.user, now=now)
-    counts = _count_in_indexes(tx, scope, now)
-    return [*(str(row[0]) for row in rows if not is_whole(row)), *_missing_in_indexes(tx, scope, counts)]
-
-
-def missing_entries(tx: Transaction, scope: Scope, now: Micros) -> list[str]:
-    """Return the ids of the user's memories that the index page leaves out because its index is damaged, and
-    placeholders of those that an index lacks."""
-    counts = _count_in_indexes(tx, scope, now)
-    hidden = _hidden(tx, "hidden_entries", scope, now) if counts.ended_entries else []
-    return [*hidden, *_missing_in_indexes(tx, scope, counts)]
-
-
-class _CountsInIndexes(NamedTuple):
-    """The user's current versions in two indexes: those that may stand in the index page, and those that may not."""
-
-    entries: int
-    ended_entries: int
-    others: int
-
-
-def _count_in_indexes(tx: Transaction, scope: Scope, now: Micros) -> _CountsInIndexes:
-    entries, ended = sql(tx).one("count_entries", user=scope.user, now=now) or (0, 0)
-    (others,) = sql(tx).one("count_undecided", user=scope.user, end=2**63 - 1) or (0,)
-    return _CountsInIndexes(entries, ended, others)
-
-
-def _missing_in_indexes(tx: Transaction, scope: Scope, counts: _CountsInIndexes) -> list[str]:
-    """Return placeholders of memories that neither of the two indexes has: each of the user's current versions is in
-    one of them."""
-    lost = abs(row_counts.memories_written(tx, scope).believed - counts.entries - counts.others)
-    return [f"memory {number} of those that an index lacks" for number in range(lost)]
 
 
 def believed(
@@ -597,15 +517,9 @@ def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
 
 
 def count_missing(tx: Transaction, scope: Scope) -> int:
-    """The difference between the versions in the table and the stored count; see `HeldVersions`."""
-    return count(tx, scope).missing
-
-
-def count(tx: Transaction, scope: Scope) -> HeldVersions:
-    """Return how many versions the user has, and how many are missed."""
-    counted, held = row_counts.memories(tx, scope)
-    differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
-    return HeldVersions(counted.versions, max(differences))
+    """By how many the versions of a user, or the current ones, differ from the count that was kept when they were
+    written: a row is lost, or missing from the table's index."""
+    return max(abs(there - written) for there, written in zip(*row_counts.memories(tx, scope), strict=True))
 
 
 def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:

@@ -45,7 +45,7 @@ from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
 from picomem.store.postgres_maintenance import PostgresMaintenance
 from picomem.store.postgres_schema import prepare
-from picomem.store.postgres_transaction import OpenTransaction, PostgresRepair, PostgresTransaction, seeing
+from picomem.store.postgres_transaction import OpenTransaction, PostgresTransaction, seeing
 from picomem.store.postgres_values import adapt
 from picomem.text.terms import VERSION as TERMS_VERSION
 
@@ -129,16 +129,10 @@ class PostgresConnector:
             yield PostgresTransaction(opened, user)
 
     @contextmanager
-    def examine(self) -> Iterator[PostgresRepair]:
-        """See `Maintenance.examine`."""
-        with self._snapshot() as opened:
-            yield PostgresRepair(opened)
-
-    @contextmanager
-    def repair(self) -> Iterator[PostgresRepair]:
+    def repair(self) -> Iterator[PostgresTransaction]:
         """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
         with self._begun(None) as (opened, _):
-            yield PostgresRepair(opened)
+            yield PostgresTransaction(opened)
 
     @property
     def maintenance(self) -> PostgresMaintenance:

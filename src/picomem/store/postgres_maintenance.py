@@ -13,7 +13,7 @@ from picomem.store.postgres_dialect import SCHEMA
 
 if TYPE_CHECKING:
     from picomem.store.postgres import PostgresConnector
-    from picomem.store.postgres_transaction import PostgresRepair
+    from picomem.store.postgres_transaction import PostgresTransaction
 
 _LOG = (
     "SELECT pg_walfile_name(pg_current_wal_lsn()), "
@@ -32,7 +32,7 @@ class PostgresMaintenance:
 
     def place(self) -> str:
         """The database, and the moment at which its server was started."""
-        with self._connector.examine() as tx:
+        with self._connector.read() as tx:
             return str(tx.rows_of("SELECT current_database(), CAST(pg_postmaster_start_time() AS text)", {})[0])
 
     def size(self) -> int:
@@ -77,13 +77,13 @@ class PostgresMaintenance:
     def has_damaged_index(self) -> bool:
         return False
 
-    def check_daily(self, now: Micros) -> None:
-        """Nothing: the server's administrators check its indexes."""
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
+        """Nothing: the server's administrators check its indexes and make its backups."""
 
-    def examine(self) -> AbstractContextManager[PostgresRepair]:
-        return self._connector.examine()
+    def newest_copy(self) -> Path | None:
+        return None
 
-    def repair(self) -> AbstractContextManager[PostgresRepair]:
+    def repair(self) -> AbstractContextManager[PostgresTransaction]:
         return self._connector.repair()
 
     def give_up_ballast(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import psycopg
@@ -11,12 +11,11 @@ from psycopg import sql as quoted
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, postgres_full_text
-from picomem.store.connector import EVERYONE, Everyone, RepairTransaction, Row, Transaction
-from picomem.store.hash_upkeep import hashed_write, restore, select, write
+from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
+from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres_dialect import translated_statement
 from picomem.store.postgres_errors import postgres_translation
 from picomem.store.postgres_search import PostgresSearch
-from picomem.store.row_hash import COLUMNS, KEYS
 from picomem.store.sql_statements import is_of_everyone, statement
 
 DATABASE = "postgres"  # whose statements
@@ -142,27 +141,8 @@ class PostgresTransaction(Transaction):
     def last_doc(self, scope: Scope) -> int:
         return doc_numbers.last(self, scope)
 
-    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
-        if self._user is not None and values.get("user", self._user) != self._user:
-            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
-
-    def _run(self, text: str, values: Mapping[str, object]) -> int:
-        return self._opened.execute(text, values, _owner(values)).rowcount
-
-
-class PostgresRepair(PostgresTransaction, RepairTransaction):
-    """A transaction that also sees rows as they stand in the tables. A text of PostgreSQL can always be decoded."""
-
-    def undecoded(self, table: str) -> Iterator[Row]:
-        for row in self._opened.execute(select(table, "TRUE"), {}, EVERYONE).fetchall():
-            yield tuple(value.encode() if isinstance(value, str) else value for value in row)
-
-    def restore(self, table: str, was: Row, row: Row) -> int:
-        names = (*COLUMNS[table], "row_hash")
-        keys = {names.index(name) for name in KEYS[table]}
-        before = tuple(_decoded(value) if place in keys else value for place, value in enumerate(was))
-        self._opened.see(EVERYONE)
-        return restore(table, before, tuple(map(_decoded, row)), self._run)
+    def overwrite(self, table: str, row: Row) -> int:
+        return overwrite(table, row, self._run)
 
     def rebuild_indexes(self) -> bool:
         """Make full text that is incomplete anew, empty. The server keeps its indexes; an administrator runs REINDEX
@@ -175,9 +155,12 @@ class PostgresRepair(PostgresTransaction, RepairTransaction):
             raise postgres_translation(error, self._opened.store) from error
         return False
 
+    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
+        if self._user is not None and values.get("user", self._user) != self._user:
+            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
 
-def _decoded(value: object) -> object:
-    return value.decode() if isinstance(value, bytes) else value
+    def _run(self, text: str, values: Mapping[str, object]) -> int:
+        return self._opened.execute(text, values, _owner(values)).rowcount
 
 
 def _whose(name: str, values: Mapping[str, object]) -> str | Everyone | None:

@@ -22,7 +22,7 @@ import apsw
 from picomem import errors
 from picomem.paths import hold_database, release_database, sync_folder
 from picomem.store import ballast
-from picomem.store.database_files import LOG, LOG_INDEX, SUFFIXES, damaged_log, files_of
+from picomem.store.database_files import LOG, LOG_INDEX, SUFFIXES, files_of
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, translated
 
 _KEPT = ".before-restore-"
@@ -121,8 +121,6 @@ def _move(path: Path, new: Path, kept: Path) -> None:
         beside = Path(f"{path}{suffix}")
         if beside.exists():
             beside.rename(f"{kept}{suffix}")
-    if damaged_log(path).exists():
-        damaged_log(path).rename(damaged_log(kept))
     try:
         os.link(path, kept)
     except FileExistsError:

@@ -6,14 +6,12 @@ from typing import Any, NamedTuple
 
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store.bit_repair import mended
-from picomem.store.connector import Row, Transaction
+from picomem.store.connector import Transaction
 from picomem.store.damaged_rows import legible, of_types, readable
-from picomem.store.row_hash import KEYS, by_name, is_whole
+from picomem.store.row_hash import by_name, is_whole
 from picomem.store.sql_access import sql
 
 Node = tuple[str, str, int]  # kind, id, and of a memory the version
-_MOST_RESTORED = 20  # damaged rows: each takes up to a second
 _LINKING = {
     "transcripts": "transcripts",
     "episodes": "all_episodes",
@@ -94,34 +92,20 @@ class RefusalAge(NamedTuple):
 
 
 class DamagedRow(NamedTuple):
-    """A row that does not match its hash: its columns as they read, and as they were stored; the latter is None unless
-    a single bit flipped."""
+    """A row that does not match its hash, with its columns as they read."""
 
     table: str
     columns: dict[str, Any]
-    restored: dict[str, Any] | None
-
-    @property
-    def has_its_key(self) -> bool:
-        """Whether the row is known to have the key that it was stored with."""
-        return self.restored is not None and all(self.columns[key] == self.restored[key] for key in KEYS[self.table])
 
 
 def damaged(tx: Transaction, scope: Scope) -> list[DamagedRow]:
     """The damaged rows that tell what belongs to what, or may hold text."""
-    rows: list[DamagedRow] = []
-    for table, statement in _LINKING.items():
-        for row in sql(tx).all(statement, user=scope.user):
-            if not is_whole(table, row):
-                restored = _restored(table, row) if len(rows) < _MOST_RESTORED else None
-                rows.append(DamagedRow(table, by_name(table, legible(table, row)), restored))
-    return rows
-
-
-def _restored(table: str, row: Row) -> dict[str, Any] | None:
-    undecoded = tuple(value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value for value in row)
-    whole = mended(table, undecoded)
-    return None if whole is None else by_name(table, whole)
+    return [
+        DamagedRow(table, by_name(table, legible(table, row)))
+        for table, statement in _LINKING.items()
+        for row in sql(tx).all(statement, user=scope.user)
+        if not is_whole(table, row)
+    ]
 
 
 def transcripts(tx: Transaction, scope: Scope) -> list[TranscriptAge]:

@@ -6,11 +6,11 @@ function has typed arguments, runs one statement, and returns typed values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol, cast
 
 from picomem.records.scope import Scope
-from picomem.store.connector import RepairTransaction, Row, Transaction
+from picomem.store.connector import Row, Transaction
 
 
 class Statements(Protocol):
@@ -47,15 +47,11 @@ class Statements(Protocol):
 
 
 class Repairs(Statements, Protocol):
-    """The operations of a transaction that sees rows and indexes as they are in the file."""
+    """The operations of a repair."""
 
-    def undecoded(self, table: str) -> Iterator[Row]:
-        """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
-        the hash at the end. For a repair."""
-        ...
-
-    def restore(self, table: str, was: Row, row: Row) -> int:
-        """Write a row, with its hash, over the damaged one that `undecoded` gave as `was`; how many rows that were."""
+    def overwrite(self, table: str, row: Row) -> int:
+        """Write a row, all columns in the order of row_hash.py and its hash, over the one that has its key; how many
+        rows that were."""
         ...
 
     def rebuild_indexes(self) -> bool:
@@ -85,7 +81,7 @@ def sql(tx: Transaction) -> Statements:
     return cast(Statements, tx)
 
 
-def repairs(tx: RepairTransaction) -> Repairs:
+def repairs(tx: Transaction) -> Repairs:
     """The operations for a repair."""
     return cast(Repairs, tx)
 

@@ -9,7 +9,6 @@ How it is used, and why:
 - `secure_delete` here and in full text: what is purged is overwritten, not only unlinked.
 - Files are 0600 and their folder 0700, whatever the umask.
 - A folder that cannot be written is opened as far as that is possible: read-only, then as an immutable file.
-- Where a damaged log has lost changes (`log_damage.py`), the store is only read until a repair goes on without them.
 
 Beside it: `sqlite_transaction.py` runs statements, `sqlite_schema.py` makes the tables, `sqlite_maintenance.py`
 looks after the file, `sqlite_errors.py` turns the library's errors into picomem's.
@@ -22,9 +21,8 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -33,21 +31,18 @@ from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta
 from picomem.store.connector import Everyone, Maintenance
-from picomem.store.database_files import SUFFIXES, damaged_log, log_size, make_log_writable
+from picomem.store.database_files import SUFFIXES, log_size, make_log_writable
 from picomem.store.file_checks import last_check
 from picomem.store.known_schema import SchemaDifference, difference
-from picomem.store.lost_files import look_for_lost_files
+from picomem.store.lost_files import LogIndex, look_for_lost_files, read_log_index, warn_of_cut_log
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
 from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
 from picomem.store.sqlite_schema import check_version, prepare, refuse_another_programs
-from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
+from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.store.store_identity import StoreIdentity
 from picomem.text.terms import VERSION as TERMS_VERSION
-
-if TYPE_CHECKING:
-    from picomem.store.log_damage import LogIndex
 
 _CLOSING_SECONDS = 5
 _MOST_NAMED = 5  # differences of the schema in a warning
@@ -55,10 +50,6 @@ _CACHE = 16_000  # KiB of pages that the writer keeps, and the reader of the fir
 _FURTHER_CACHE = 2_000  # of each further reader: a server has twenty, and its many users ask for different pages
 # Nothing of a schema that somebody else wrote runs. Foreign keys need no triggers of the schema.
 _OFF = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_VIEW, apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA)
-
-
-class _DamagedLogError(Exception):
-    """The log of the store has lost changes."""
 
 
 class SqliteConnector:
@@ -85,7 +76,6 @@ class SqliteConnector:
         self._is_held = False
         self._is_closed = False
         self._disk_is_full = False  # whether it is read-only for want of room
-        self._is_log_damaged = False  # whether it is read-only because changes were lost with the log
         self._log_index: LogIndex | None = None  # as it was before the file was opened
         self._files: OpenedFiles | None = None
         self._identity: StoreIdentity | None = None
@@ -98,9 +88,7 @@ class SqliteConnector:
             self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
             if isinstance(error, errors.Corrupt):
                 # The doctor opens the file as everybody does, so it is of no help here.
-                raise errors.Corrupt(
-                    f"{path} is too damaged to be opened; put a copy in its place, or move it away and begin anew."
-                ) from error
+                raise errors.Corrupt(f"{path} is too damaged to be opened; {self._way_back()}.") from error
             raise
 
     def _open(self) -> None:
@@ -125,8 +113,6 @@ class SqliteConnector:
             ballast.keep(self.path)
             self._files.note_log()
             self._note_identity(new=new)
-        except _DamagedLogError:
-            self._read_despite_damaged_log()
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
             if new or (isinstance(error, apsw.IOError) and not lacks_room_for_log_index(error)):
                 raise
@@ -134,6 +120,16 @@ class SqliteConnector:
         if not new:
             self._look_at_schema()
             self._warn_if_damage_was_found()
+
+    def _way_back(self) -> str:
+        from shlex import quote
+
+        from picomem.store.daily_copies import newest
+
+        copy = newest(self.path)
+        if copy is None:
+            return "put a copy in its place, or move it away and begin anew"
+        return f"restore its newest whole copy with `picomem restore {quote(str(copy))} --db {quote(str(self.path))}`"
 
     def _open_for_reading(self, error: apsw.Error) -> None:
         """Go on without a writer, which could not be opened because of this error."""
@@ -151,43 +147,14 @@ class SqliteConnector:
                 f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
                 "be written; open it once where it can."
             ) from error
-        if self._has_lost_changes(self._reader()):
-            self._warn_of_damaged_log()
-
-    def _read_despite_damaged_log(self) -> None:
-        """Open what SQLite can still see, for reading only, after the log was copied."""
-        log = Path(f"{self.path}-wal")
-        self.read_only = self._is_log_damaged = True
-        if self._is_unmade() or self._reader().pragma("user_version") != latest_version():
-            raise errors.ReadOnly(
-                f"The log {log} is damaged, and without it the store cannot be used; put a copy of {self.path.name} "
-                f"and {log.name} in their place, or move {log.name} away to go on without what was stored last."
-            )
-        if not damaged_log(self.path).exists():
-            from picomem.store import damaged_log_copies  # which nobody needs where the log is whole
-
-            try:
-                damaged_log_copies.keep(self.path)
-            except OSError as error:
-                raise errors.ReadOnly(
-                    f"The log {log} is damaged, and no copy of it could be made beside it ({error.strerror}); nothing "
-                    "was changed. Make room, and try again."
-                ) from error
-        self._warn_of_damaged_log()
-
-    def _warn_of_damaged_log(self) -> None:
-        import logging  # here, because a recall in a hook must not wait for it
-
-        self._is_log_damaged = True
-        logging.getLogger("picomem").warning("%s", self._damaged_log_sentence())
 
     def warn_of_damage(self) -> None:
         """Log that the daily check has found damage."""
         import logging
 
         logging.getLogger("picomem").warning(
-            "An index or the full text of %s is damaged, so answers may leave something out; run `picomem doctor "
-            "--repair`.",
+            "%s is damaged, so answers may leave something out; run `picomem doctor --repair`, which says what only a "
+            "copy brings back.",
             self.path,
         )
 
@@ -214,56 +181,21 @@ class SqliteConnector:
             return "run `picomem doctor --repair` on that store"
         return "put a copy in its place" if self._foreign else "picomem neither reads nor removes it"
 
-    def _damaged_log_sentence(self) -> str:
-        return (
-            f"The log {self.path}-wal is damaged, so the changes that were stored last are lost; nothing was "
-            "overwritten, and the store is only read until `picomem doctor --repair` goes on without them."
-        )
-
-    def lost_with_log(self) -> str:
-        """A description of the losses with a damaged log, for the doctor; empty if there are none."""
-        if not self._is_log_damaged:
-            return ""
-        from picomem.store import damaged_log_copies
-
-        return (
-            "the changes that were stored last are lost with the damaged log; a repair goes on without them, and the "
-            f"log stays as {damaged_log_copies.settled_name(self.path).name}"
-        )
-
     def _look_at_log_index(self) -> None:
-        if Path(f"{self.path}-shm").exists():
-            from picomem.store.log_damage import read_index  # where the store was closed there is nothing to look at
-
-            self._log_index = read_index(self.path)
-
-    def _has_lost_changes(self, connection: apsw.Connection) -> bool:
-        """Return whether the log holds changes that SQLite cannot see. A statement must have read the log before."""
-        if not self.log_size():
-            return False
-        from picomem.store.log_damage import has_lost_changes
-
-        try:
-            valid, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-        except apsw.ReadOnlyError:  # SQLite does not tell where the log cannot be written
-            return has_lost_changes(self.path, None, self._log_index)
-        return valid >= 0 and has_lost_changes(self.path, valid, self._log_index)
+        self._log_index = read_log_index(self.path)
 
     def _is_unmade(self) -> bool:
         """Return whether the file has no table yet: it was cut off while it was made."""
         return next(self._reader().execute("SELECT 1 FROM sqlite_schema LIMIT 1"), None) is None
 
-    def _open_writer(self, *, despite_damaged_log: bool = False) -> None:
-        if not despite_damaged_log and damaged_log(self.path).exists():
-            raise _DamagedLogError
+    def _open_writer(self) -> None:
         self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
         if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
             raise apsw.ReadOnlyError("the file may not be written")
         check_version(self._writer, self.path)
-        if not despite_damaged_log and self._has_lost_changes(self._writer):
-            _leave_log_alone(self._writer)
-            self._close_writer()
-            raise _DamagedLogError
+        if self._log_index is not None:
+            valid, _ = self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            warn_of_cut_log(self.path, valid, self._log_index)
         self._switch_to_wal(self._writer)
         self._writer.pragma("synchronous", 2)
         self._writer.pragma("journal_size_limit", 64 << 20)
@@ -281,8 +213,6 @@ class SqliteConnector:
             name = self.path.resolve().as_uri() + "?immutable=1"
         connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
         connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
-        if self._is_log_damaged:
-            _leave_log_alone(connection)
         for setting in _OFF:
             connection.config(setting, 0)
         connection.pragma("foreign_keys", True)
@@ -346,47 +276,13 @@ class SqliteConnector:
             yield tx
 
     @contextmanager
-    def examine(self) -> Iterator[SqliteRepair]:
-        """See `Maintenance.examine`."""
-        with self._snapshot() as connection:
-            yield SqliteRepair(connection, self.path)
-
-    @contextmanager
-    def repair(self) -> Iterator[SqliteRepair]:
-        """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew. What a damaged
-        log has lost is given up for good."""
-        if self._is_log_damaged:
-            self._give_up_lost_changes()
+    def repair(self) -> Iterator[SqliteTransaction]:
+        """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
         with self._begun(None) as writer:
-            yield SqliteRepair(writer, self.path)
+            yield SqliteTransaction(writer, self.path)
         with self._lock, translated(self.path):
             self._note_identity()  # a repair may have given the store another key
             self._look_at_schema()
-
-    def _give_up_lost_changes(self) -> None:
-        from picomem.store import damaged_log_copies
-
-        with self._lock, translated(self.path):
-            copy = damaged_log(self.path)
-            if copy.exists():
-                self._open_writer(despite_damaged_log=True)
-                try:
-                    self.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                    copy.rename(damaged_log_copies.settled_name(self.path))
-                finally:
-                    self._close_writer()
-        self._go_on_after_repair()
-
-    def _go_on_after_repair(self) -> None:
-        """Write again, if a repair has given up what was lost. Raises ReadOnly where none has."""
-        with self._lock, translated(self.path):
-            if not self._is_log_damaged:
-                return  # another thread was faster
-            if damaged_log(self.path).exists():
-                raise errors.ReadOnly(self._damaged_log_sentence())
-            self._log_index = None
-            self._open_writer()
-            self.read_only = self._is_log_damaged = False
 
     @contextmanager
     def _begun(self, user: str | None, wait_seconds: float | None = None) -> Iterator[apsw.Connection]:
@@ -394,8 +290,6 @@ class SqliteConnector:
         self._refuse_closed()
         if self._disk_is_full:
             raise errors.DiskFull()
-        if self._is_log_damaged:
-            self._go_on_after_repair()
         writer = self._writer
         if writer is None:
             raise errors.ReadOnly(
@@ -456,14 +350,6 @@ class SqliteConnector:
             raise errors.InvalidInput(
                 "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
             ) from error
-
-    def fails_own_check(self) -> bool:
-        """Return whether SQLite finds that the file contradicts itself: indexes and full text count as part of it."""
-        with translated(self.path), closing(self.open_reader()) as connection:
-            try:
-                return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]
-            except apsw.CorruptError:  # the pages do not even hang together
-                return True
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
@@ -625,20 +511,17 @@ class SqliteConnector:
             self._local = threading.local()
             self._close_writer()
             self._forget_identity()
-            self._put_log_aside()
+            self._remove_orphaned_log()
             if self._is_held:
                 self._is_held = False
                 release_database(self.path)
 
-    def _put_log_aside(self) -> None:
+    def _remove_orphaned_log(self) -> None:
         """Keep the log of a store that was overwritten from the store that stands in its file now."""
-        if not self._is_overwritten:
-            return
-        from picomem.store import damaged_log_copies
-
-        with suppress(OSError):  # nothing more can be done for it
-            Path(f"{self.path}-wal").rename(damaged_log_copies.settled_name(self.path))
-            Path(f"{self.path}-shm").unlink(missing_ok=True)
+        if self._is_overwritten:
+            with suppress(OSError):  # nothing more can be done
+                Path(f"{self.path}-wal").unlink(missing_ok=True)
+                Path(f"{self.path}-shm").unlink(missing_ok=True)
 
 
 def _leave_log_alone(connection: apsw.Connection) -> None:

@@ -11,14 +11,15 @@ import apsw
 from picomem import errors
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import ballast, damaged_log_copies, file_checks
+from picomem.store import ballast, daily_copies, file_checks
 from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
+from picomem.store.daily_copies import Damage
 from picomem.store.file_checks import FileCheck
 from picomem.store.known_schema import difference
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite_errors import translated
-from picomem.store.sqlite_transaction import SqliteRepair
+from picomem.store.sqlite_transaction import SqliteTransaction
 
 if TYPE_CHECKING:
     from picomem.store.sqlite import SqliteConnector
@@ -60,8 +61,6 @@ class SqliteMaintenance:
                     said = [str(error)]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
         problems = [f"the file is damaged: {problem}" for problem in said if problem != "ok"]
-        if lost := self._connector.lost_with_log():
-            problems.insert(0, lost)
         return problems + differing.problems() + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def left_alone(self) -> list[str]:
@@ -80,7 +79,7 @@ class SqliteMaintenance:
             checks = (connection.execute(f"PRAGMA integrity_check({table})").fetchall() for table in COLUMNS)
             return any(said != [("ok",)] for said in checks)
 
-    def check_daily(self, now: Micros) -> None:
+    def copy_daily(self, now: Micros, most_bytes: int) -> None:
         if self._connector.read_only:
             return
         with self._connector.read() as tx:
@@ -91,17 +90,33 @@ class SqliteMaintenance:
         was_damaged = last is not None and last.is_damaged
         with self._connector.write(EVERYONE) as tx:
             file_checks.note(tx, FileCheck(now, was_damaged))
-        is_damaged = self._connector.fails_own_check()
+        if last is None:
+            return  # a new store has nothing to fall back on
+        damage = self._find_damage(now, most_bytes)
+        is_damaged = damage is Damage.FILE
         if is_damaged != was_damaged:
             with self._connector.write(EVERYONE) as tx:
                 file_checks.note(tx, FileCheck(now, is_damaged))
-        if is_damaged and not was_damaged:
+        if damage is Damage.ROWS or (is_damaged and not was_damaged):
             self._connector.warn_of_damage()
 
-    def examine(self) -> AbstractContextManager[SqliteRepair]:
-        return self._connector.examine()
+    def _find_damage(self, now: Micros, most_bytes: int) -> Damage:
+        """Copy and check the store; without a copy, where there is no room for one."""
+        size = self.size()
+        if size <= most_bytes and daily_copies.has_room(self._path, size):
+            try:
+                return daily_copies.make(self._path, now)
+            except errors.Corrupt:
+                return Damage.FILE
+            except (errors.StoreError, OSError):
+                pass  # the disk is full meanwhile, or a purge has removed the copy
+        with translated(self._path), closing(self._connector.open_reader()) as reader:
+            return daily_copies.find_damage(reader)
 
-    def repair(self) -> AbstractContextManager[SqliteRepair]:
+    def newest_copy(self) -> Path | None:
+        return daily_copies.newest(self._path)
+
+    def repair(self) -> AbstractContextManager[SqliteTransaction]:
         return self._connector.repair()
 
     def give_up_ballast(self) -> bool:
@@ -116,11 +131,14 @@ class SqliteMaintenance:
 
         `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
         text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
-        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading. The
-        copies of damaged logs go as well.
+        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
+        The daily copies go as well.
         """
+        had_copies = daily_copies.remove(self._path)  # first, because the rest needs room
         with self._connector.write(EVERYONE) as tx:
             tx.search.merge()
+            if had_copies:
+                file_checks.make_due(tx)
         waiting = errors.Locked(
             f"{self._path} is being read by another process, so its log cannot be emptied yet and still holds what was "
             "taken out. Run `picomem purge` again when that has finished."
@@ -134,7 +152,7 @@ class SqliteMaintenance:
                     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # the log takes room, too
                     connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-                damaged_log_copies.forget_settled(self._path)
+                daily_copies.remove(self._path)  # one that another process has made meanwhile
             except apsw.BusyError as error:
                 raise waiting from error
             except apsw.FullError as error:

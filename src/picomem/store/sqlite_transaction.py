@@ -9,13 +9,13 @@ import apsw
 
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
-from picomem.store.connector import RepairTransaction, Row, Transaction
+from picomem.store.connector import Row, Transaction
 from picomem.store.fts5 import Fts5Search, varints
-from picomem.store.hash_upkeep import hashed_write, restore, select, write
+from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.known_schema import mend
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite_errors import translation
-from picomem.store.tolerant_text import rows_of, undecoded_rows
+from picomem.store.tolerant_text import rows_of
 
 
 class SqliteTransaction(Transaction):
@@ -101,6 +101,17 @@ class SqliteTransaction(Transaction):
         finally:
             connection.pragma("query_only", query_only)
 
+    def overwrite(self, table: str, row: Row) -> int:
+        return overwrite(table, row, self._run)
+
+    def rebuild_indexes(self) -> bool:
+        try:
+            mend(self._connection)
+            self._connection.execute("REINDEX")
+        except (apsw.CorruptError, apsw.ConstraintError):
+            return False
+        return True
+
     def _own_rows(self, name: str, rows: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
         for values in rows:
             self._refuse_others(name, values)
@@ -116,24 +127,3 @@ class SqliteTransaction(Transaction):
         except apsw.Error as error:
             raise translation(error, self._path) from error
         return self._connection.changes()
-
-
-class SqliteRepair(SqliteTransaction, RepairTransaction):
-    """A transaction that also sees rows and indexes as they stand in the file."""
-
-    def undecoded(self, table: str) -> Iterator[Row]:
-        try:
-            yield from undecoded_rows(self._connection, select(table, "TRUE"))
-        except apsw.Error as error:
-            raise translation(error, self._path) from error
-
-    def restore(self, table: str, was: Row, row: Row) -> int:
-        return restore(table, was, row, self._run)
-
-    def rebuild_indexes(self) -> bool:
-        try:
-            mend(self._connection)
-            self._connection.execute("REINDEX")
-        except (apsw.CorruptError, apsw.ConstraintError):
-            return False
-        return True

@@ -7,7 +7,7 @@ left out and reported like any other damaged row. While all texts can be read, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 import apsw
@@ -26,11 +26,6 @@ def rows_of(connection: apsw.Connection, sql: str, values: Mapping[str, object])
 def legible_rows(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> list[Row]:
     """The rows of a statement that reads, with a mark in place of every byte that is no text."""
     return [tuple(map(_legible, row[::2], row[1::2])) for row in _with_types(connection, sql, values)]
-
-
-def undecoded_rows(connection: apsw.Connection, sql: str) -> Iterator[Row]:
-    """The rows of a statement that reads, with every text as bytes."""
-    return (row[1::2] for row in _with_types(connection, sql, {}))
 
 
 def _with_types(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> apsw.Cursor:

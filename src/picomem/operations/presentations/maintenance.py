@@ -186,7 +186,9 @@ def checked(result: DoctorResult) -> Presentation:
     steps = []
     if not result.repair and not checks <= set(_NOT_REPAIRED):
         steps.append("`picomem doctor --repair` rebuilds what is derived.")
-    if "schema" in checks:
+    if result.restore_with:
+        steps.append(f"Restore the newest whole copy with `{result.restore_with}`; the store is then kept beside it.")
+    elif "schema" in checks:
         steps.append("No repair touches a table; `picomem restore` puts a backup in the place of the store.")
     return Presentation(
         blocks=(Sentence(head), Table(("state", "finding"), findings)),

@@ -82,12 +82,3 @@ WHERE c.user_id = :user AND c.memory_id <> '' AND NOT EXISTS (
 SELECT DISTINCT l.child_id FROM lineage AS l
 WHERE l.user_id = :user AND l.child_kind = 'memory' AND NOT EXISTS (
     SELECT 1 FROM memories AS m WHERE m.user_id = :user AND m.id = l.child_id AND m.version = l.child_version)
-
--- name: memories_with_impossible_times
-SELECT DISTINCT id FROM memories
-WHERE user_id = :user AND (valid_to < valid_from OR known_to < known_from OR version < 1)
-
--- name: episodes_with_impossible_place
-SELECT id FROM episodes
-WHERE user_id = :user
-  AND (first_turn < 0 OR last_turn < first_turn OR start_offset < 0 OR end_offset < start_offset OR part < 0)

@@ -164,24 +164,6 @@ SELECT {memory_columns} FROM memories WHERE {listed_memories}
 -- Its limit keeps the order, and with it the index.
 SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
 
--- part: rows_of_ended
--- Those of which the table says otherwise, or has no row.
-LEFT JOIN memories AS m ON m.user_id = :user AND m.id = ended_id AND m.version = ended_version
-WHERE m.id IS NULL OR ({true_now})
-
--- name: hidden_in_list
--- What is not true now as the index memories_listed alone has it.
-SELECT ended_id FROM (
-    SELECT id AS ended_id, version AS ended_version FROM memories AS listed
-    WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now})
-    ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :most) AS ended
-{rows_of_ended}
-
--- name: count_listed
--- What is in the list, and what of it is not true now. The range leads to the index memories_listed.
-SELECT count(*), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND (pinned, importance, known_from) < (:pinned, :importance, :known_from)
-
 -- name: listed_archived
 SELECT {memory_columns} FROM memories AS m WHERE {listed_archived}
 
@@ -230,24 +212,6 @@ SELECT id, known_from, change_id FROM memories
 WHERE {believed_now} AND {undecided} AND origin IN ('tool', 'web', 'other')
 ORDER BY known_from DESC, id
 
--- name: ended_or_linked
--- Of what is undecided: what is not true now, and what has related entries, which may be a link to what it contradicts.
-SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND known_to IS NULL AND (NOT ({true_now}) OR related <> '[]') AND {undecided}
-ORDER BY known_from DESC, id
-
--- name: count_entries
--- What may stand in the index page, and what of it is not true now. The condition on the kind leads to the index
--- memories_entries. No section of the page takes what has another importance.
-SELECT count(*), count(*) FILTER (WHERE NOT ({true_now})) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND {entry} AND kind > '' AND importance BETWEEN 0 AND 1
-
--- name: count_undecided
--- What may not stand in the index page. The condition on the time, which all fulfil, leads to the index
--- memories_undecided.
-SELECT count(*) FROM memories
-WHERE user_id = :user AND known_to IS NULL AND {undecided} AND NOT ({entry}) AND known_from < :end
-
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
 origin NOT IN ('tool', 'web', 'other')
@@ -262,14 +226,6 @@ SELECT {entry_place} FROM memories
 WHERE {believed_now} AND {entry} AND kind = :kind
   AND NOT (id IN (SELECT value FROM json_each(:but)))
 ORDER BY pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :limit
-
--- name: hidden_entries
--- What is not true now as the index memories_entries alone has it.
-SELECT ended_id FROM (
-    SELECT id AS ended_id, version AS ended_version FROM memories AS listed
-    WHERE listed.user_id = :user AND known_to IS NULL AND NOT ({true_now}) AND {entry}
-    ORDER BY kind, pinned DESC, importance DESC, origin <> 'user', valid_from DESC, key, id LIMIT :most) AS ended
-{rows_of_ended}
 
 -- name: entries_by_id
 SELECT {entry_place} FROM {memories_of_ids} AND {entry}
