@@ -12,11 +12,12 @@ A person can say of any two memories that one replaces the other, or says the sa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.decide import Offer, reason_against_change
@@ -142,8 +143,8 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
         )
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
-            return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
-        return _next(tx, writer, memory, {}, "confirm", "reviewed: kept")
+            return writer.forget(tx, memory.scope, memory.id, reviewed(CodedText("reason.discarded")), "discard")
+        return _next(tx, writer, memory, {}, "confirm", reviewed(CodedText("reason.kept")))
     return settle_pair(tx, writer, *pair, verdict)
 
 
@@ -155,32 +156,47 @@ def replace_memory(tx: Transaction, writer: Writer, offer: Offer, name: str) -> 
         raise Refused(reason)
     done = writer.remember(tx, offer)
     if done.memory is not None and done.memory.id != older.id:
-        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, said="replaced:")
+        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, _replaced)
     return done
 
 
+def reviewed(outcome: CodedText) -> CodedText:
+    """The reason on record for what a person decided."""
+    return CodedText("reason.reviewed", outcome=outcome)
+
+
+def _replaced(outcome: CodedText) -> CodedText:
+    return CodedText("reason.replaced", outcome=outcome)
+
+
 def settle_pair(
-    tx: Transaction, writer: Writer, newer: Memory, older: Memory, verdict: ReviewVerdict, said: str = "reviewed:"
+    tx: Transaction,
+    writer: Writer,
+    newer: Memory,
+    older: Memory,
+    verdict: ReviewVerdict,
+    reason: Callable[[CodedText], CodedText] = reviewed,
 ) -> Change:
-    """Write a decision about a pair; the reason on record begins with `said`."""
+    """Write a decision about a pair; `reason` makes the reason on record from the outcome."""
+
+    def outcome(code: str, other: Memory) -> CodedText:
+        return reason(CodedText(code, key=other.key))
+
     if verdict is ReviewVerdict.DISCARD:
-        return writer.forget(tx, newer.scope, newer.id, f"{said} discarded beside “{older.key}”", "discard")
+        return writer.forget(tx, newer.scope, newer.id, outcome("reason.discarded_beside", older), "discard")
     if verdict is ReviewVerdict.SUPERSEDE:
         end = newer.valid_from if newer.valid_from > older.valid_from else writer.now
-        return writer.end(tx, older, end, f"{said} superseded by “{newer.key}”", "supersede")
+        return writer.end(tx, older, end, outcome("reason.superseded", newer), "supersede")
     if verdict is ReviewVerdict.MERGE:
-        return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
-    return _unlink(tx, writer, *_by_link(newer, older), said)
+        return writer.forget(tx, older.scope, older.id, outcome("reason.says_the_same", newer), "merge")
+    linked, target = _by_link(newer, older)
+    related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
+    return _next(tx, writer, linked, {"related": related}, "keep", outcome("reason.true_beside", target))
 
 
 def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
     """The memory of a pair on which the link stands, and the other."""
     return (newer, older) if older.id in newer.contradicts else (older, newer)
-
-
-def _unlink(tx: Transaction, writer: Writer, linked: Memory, target: Memory, said: str) -> Change:
-    related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
 
 
 def pairs_waiting(
