@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from picomem.english_texts import ENGLISH
 
@@ -79,15 +79,9 @@ def word_of(word: str) -> CodedText:
     return CodedText(f"reason_word.{word}")
 
 
-def without(text: str, left_out: str) -> str:
-    """A text that `all_of` made, without one part of it."""
-    return all_of(*(part for part in _parts_of(text) if part != left_out))
-
-
-def _parts_of(text: str) -> list[str]:
-    if isinstance(text, CodedText) and text.code == _ALL:
-        return [part for value in text.values.values() for part in _parts_of(value)]
-    return [text]
+def without(text: str, last: str) -> str:
+    """A text that `all_of` made, without its last part, if it is this one."""
+    return value_of(text, "first") if code_of(text) == _ALL and value_of(text, "second") == last else text
 
 
 def all_of(first: str, *others: str) -> str:
@@ -146,37 +140,31 @@ def read_stored(stored: str) -> str:
         return stored
 
 
-def data_of(text: str) -> Any:
-    """A text as JSON: itself, or its code and its values."""
-    if not isinstance(text, CodedText):
-        return text
-    return [text.code, {name: _value_data(value) for name, value in text.values.items()}]
-
-
-def _value_data(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_value_data(part) for part in value]
-    return data_of(value) if isinstance(value, str) else value
+def data_of(text: Any) -> Any:
+    """A text, or a value of one, as JSON: itself, or its code and its values."""
+    if isinstance(text, CodedText):
+        return [text.code, {name: data_of(value) for name, value in text.values.items()}]
+    return [data_of(part) for part in text] if isinstance(text, tuple) else text
 
 
 def text_of(data: object) -> str:
     """The text that JSON stands for. Raises ValueError for data that are none."""
-    if isinstance(data, str):
-        return data
-    if not _is_coded(data):
-        raise ValueError("this is no text, and no code with values")
-    code, values = data
     try:
-        return CodedText(code, **{name: _value_of(value) for name, value in values.items()})
-    except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"no text has the code {code} and these values") from error
+        text = _value_of(data)
+    except (KeyError, RecursionError) as error:
+        raise ValueError("it has a code, or values, that no text has") from error
+    if not isinstance(text, str):
+        raise ValueError("it is no text, and no code with values")
+    return text
 
 
 def _value_of(data: object) -> Any:
-    if isinstance(data, list) and not _is_coded(data):
-        return tuple(map(_value_of, data))
-    return data if isinstance(data, int) else text_of(data)
-
-
-def _is_coded(data: object) -> TypeGuard[list[Any]]:
-    return isinstance(data, list) and len(data) == 2 and isinstance(data[0], str) and isinstance(data[1], dict)
+    match data:
+        case [str(code), dict(values)]:
+            return CodedText(code, **{name: _value_of(value) for name, value in values.items()})
+        case list(parts):
+            return tuple(map(_value_of, parts))
+        case str() | int():
+            return data
+        case _:
+            raise ValueError("it is no text, and no code with values")

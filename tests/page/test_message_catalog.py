@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -42,8 +43,8 @@ def test_every_language_has_the_same_texts_with_the_same_places() -> None:
 
     for language in LANGUAGES:
         assert shape(language) == shape("en"), language
-        own = {key: text for key, text in catalog(language).items() if language != "en" or key not in ENGLISH}
-        assert list(own) == sorted(own), language
+        own = list(json.loads((PAGE / "messages" / f"{language}.json").read_text("utf-8")))
+        assert own == sorted(own), language
 
 
 def test_every_text_is_used_and_every_used_text_exists() -> None:

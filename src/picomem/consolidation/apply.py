@@ -220,10 +220,8 @@ class ConsolidationRun:
         a project does not end what holds everywhere."""
         now = self._unchanged(older)
         if now is not None and newer.id != now.id and newer.scope.project in ("", now.scope.project):
-            settle_pair(self.tx, self.writer, newer, now, ReviewVerdict.SUPERSEDE, self._reconciled)
-
-    def _reconciled(self, outcome: CodedText) -> CodedText:
-        return CodedText("reason.reconciled", generator=self.generator, outcome=outcome)
+            by = {"code": "reason.reconciled", "generator": self.generator}
+            settle_pair(self.tx, self.writer, newer, now, ReviewVerdict.SUPERSEDE, **by)
 
     def _unchanged(self, memory: Memory) -> Memory | None:
         now = memories.by_key(self.tx, memory.scope, memory.key)

@@ -89,14 +89,7 @@ class Reconciler:
         end = "_because" if said else ""
         decided = _VERDICTS.get(verdict.relation)
         if decided is not None:
-            return settle_pair(
-                tx,
-                writer,
-                newer,
-                older,
-                decided,
-                lambda outcome: CodedText(f"reason.reconciled{end}", outcome=outcome, **because),
-            )
+            return settle_pair(tx, writer, newer, older, decided, f"reason.reconciled{end}", **because)
         reason = CodedText(f"reason.unsure{end}", key=older.key, **because)
         return writer.record(tx, newer.scope, UNSURE, reason, memory_id=newer.id)
 

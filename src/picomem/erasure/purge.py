@@ -166,11 +166,8 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def _counted(counts: Mapping[str, int]) -> tuple[CodedText, ...]:
-    names = {name: f"going.{name.replace(' ', '_')}" for name in counts}
-    return tuple(
-        CodedText("counts.count", count=count, what=CodedText(names[name], count=count))
-        for name, count in counts.items()
-    )
+    whats = {CodedText(f"going.{name.replace(' ', '_')}", count=count): count for name, count in counts.items()}
+    return tuple(CodedText("counts.count", count=count, what=what) for what, count in whats.items())
 
 
 def _reason(counts: Mapping[str, int]) -> CodedText:

@@ -12,7 +12,7 @@ A person can say of any two memories that one replaces the other, or says the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
+DISCARDED = CodedText("reason.reviewed", outcome=CodedText("reason.discarded"))
 
 
 class ReviewVerdict(StrEnum):
@@ -143,8 +144,8 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
         )
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
-            return writer.forget(tx, memory.scope, memory.id, reviewed(CodedText("reason.discarded")), "discard")
-        return _next(tx, writer, memory, {}, "confirm", reviewed(CodedText("reason.kept")))
+            return writer.forget(tx, memory.scope, memory.id, DISCARDED, "discard")
+        return _next(tx, writer, memory, {}, "confirm", CodedText("reason.reviewed", outcome=CodedText("reason.kept")))
     return settle_pair(tx, writer, *pair, verdict)
 
 
@@ -156,17 +157,8 @@ def replace_memory(tx: Transaction, writer: Writer, offer: Offer, name: str) -> 
         raise Refused(reason)
     done = writer.remember(tx, offer)
     if done.memory is not None and done.memory.id != older.id:
-        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, _replaced)
+        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, "reason.replaced")
     return done
-
-
-def reviewed(outcome: CodedText) -> CodedText:
-    """The reason on record for what a person decided."""
-    return CodedText("reason.reviewed", outcome=outcome)
-
-
-def _replaced(outcome: CodedText) -> CodedText:
-    return CodedText("reason.replaced", outcome=outcome)
 
 
 def settle_pair(
@@ -175,23 +167,24 @@ def settle_pair(
     newer: Memory,
     older: Memory,
     verdict: ReviewVerdict,
-    reason: Callable[[CodedText], CodedText] = reviewed,
+    code: str = "reason.reviewed",
+    **values: str,
 ) -> Change:
-    """Write a decision about a pair; `reason` makes the reason on record from the outcome."""
+    """Write a decision about a pair; the reason on record has that code and these values, and names the outcome."""
 
-    def outcome(code: str, other: Memory) -> CodedText:
-        return reason(CodedText(code, key=other.key))
+    def reason(outcome: str, other: Memory) -> CodedText:
+        return CodedText(code, outcome=CodedText(outcome, key=other.key), **values)
 
     if verdict is ReviewVerdict.DISCARD:
-        return writer.forget(tx, newer.scope, newer.id, outcome("reason.discarded_beside", older), "discard")
+        return writer.forget(tx, newer.scope, newer.id, reason("reason.discarded_beside", older), "discard")
     if verdict is ReviewVerdict.SUPERSEDE:
         end = newer.valid_from if newer.valid_from > older.valid_from else writer.now
-        return writer.end(tx, older, end, outcome("reason.superseded", newer), "supersede")
+        return writer.end(tx, older, end, reason("reason.superseded", newer), "supersede")
     if verdict is ReviewVerdict.MERGE:
-        return writer.forget(tx, older.scope, older.id, outcome("reason.says_the_same", newer), "merge")
+        return writer.forget(tx, older.scope, older.id, reason("reason.says_the_same", newer), "merge")
     linked, target = _by_link(newer, older)
     related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {"related": related}, "keep", outcome("reason.true_beside", target))
+    return _next(tx, writer, linked, {"related": related}, "keep", reason("reason.true_beside", target))
 
 
 def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
