@@ -183,6 +183,7 @@ ENGLISH = {
         "One hit was held back: that they answer the question is {sure} likely, and less than {least} counts as "
         "nothing; ask with a min_confidence of 0 to see them."
     ),
+    "warning.no_agent_library": "PicoBot needs the extra `agent`: install picomem[agent], such as with pip.",
     "warning.no_model": (
         "No model is set to talk with; set provider and model in [model] of the settings, such as ollama and "
         "qwen3:8b, or openai and gpt-4o-mini."

@@ -183,7 +183,7 @@ class Eraser:
                 )
             )
         except StoreError as error:
-            unfinished = str(error)
+            unfinished = error.message
             with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
                 lease.give_back(tx)
         if erased is not None:
