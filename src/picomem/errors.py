@@ -47,6 +47,7 @@ class PicomemError(Exception):
 
     def __init__(self, message: str | None = None, **data: object) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
+        self.message: str = self.args[0]  # with its code and its values, where it has them
         self.data = data
 
 
@@ -257,15 +258,27 @@ SERVER_CODES = {
 }
 
 
+def meanings() -> dict[str, str]:
+    """What each code means, for errors of operations and of the server."""
+    classes = [value for value in globals().values() if isinstance(value, type) and issubclass(value, PicomemError)]
+    of_classes = {error.code: " ".join((error.__doc__ or "").split()) for error in classes}
+    return {**of_classes, **{code: meaning for code, (_, meaning) in SERVER_CODES.items()}}
+
+
 def did_you_mean(
     name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”", least_likeness: float = 0.5
 ) -> str:
     """The end of a sentence about a name that does not exist: a question with the nearest known name as `shown`, or
     `otherwise` where none is near."""
+    near = nearest(name, known, least_likeness)
+    return f"did you mean {shown.format(near)}?" if near is not None else otherwise
+
+
+def nearest(name: str, known: Iterable[str], least_likeness: float = 0.5) -> str | None:
+    """The known name that a name is most like, if any is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name[:_MOST_COMPARED], known, 1, least_likeness)
-    return f"did you mean {shown.format(near[0])}?" if near else otherwise
+    return next(iter(get_close_matches(name[:_MOST_COMPARED], known, 1, least_likeness)), None)
 
 
 _MOST_COMPARED = 80  # characters of a name

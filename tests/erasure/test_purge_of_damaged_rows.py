@@ -13,8 +13,7 @@ from picomem.engine.authorization import make_token
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound
 from picomem.operations.table import operation
-from picomem.page.message_catalog import say_in
-from picomem.page.stored_reasons import told_warning
+from picomem.page.message_catalog import say_in, told
 from picomem.records.session import NewMessage, Role
 
 pytestmark = [pytest.mark.requirement("X2"), pytest.mark.sqlite_file("damages rows in the file")]
@@ -74,7 +73,7 @@ def test_a_purge_does_not_look_clean_if_a_link_is_damaged(table, column, where, 
     assert "may belong to what is purged" in warning
     assert "`picomem doctor`" in warning
     assert list(verb.presentation(planned).warnings) == [warning]
-    assert told_warning(warning, say_in("zh")).startswith("此用户有些已损坏的行")
+    assert told(warning, say_in("zh")).startswith("此用户有些已损坏的行")
     assert planned.may_remain
     assert verb.exit_code(planned) == 0
     purged = verb.call(filled, verb.request(session="s1", yes=True))

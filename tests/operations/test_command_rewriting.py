@@ -11,8 +11,10 @@ import pytest
 
 import picomem
 from picomem.app import operations
+from picomem.coded_text import CodedText, Command
 from picomem.light_dataclass import dataclass
 from picomem.operations.command_rewriting import (
+    ASK_OPERATOR,
     for_agents,
     for_remote_callers,
     result_for_agents,
@@ -91,6 +93,16 @@ def test_a_command_becomes_the_operation_and_the_fields_of_its_request(command: 
         assert said.startswith(f"See `picomem {command}`. (")
     else:
         assert said == f"See {told}."
+
+
+def test_a_coded_text_names_the_operation_the_tool_or_who_can_run_the_command() -> None:
+    text = CodedText("warning.believed_again", key="gate", command=Command("revise", "gate", expires_at="never"))
+    fields = '`{"name": "gate", "expires_at": "never"}`'
+    assert for_remote_callers(text, OFFERED).endswith(f"; the operation `revise` with {fields} keeps it.")
+    repair = CodedText("warning.damaged_rows", count=2, command=Command("doctor"))
+    assert for_agents(repair, {"doctor": "check"}) == "2 rows are damaged and were left out; run `check`."
+    told = for_remote_callers(repair, {})
+    assert told == for_remote_callers(told, {}) == f"{repair} {ASK_OPERATOR}"
 
 
 def test_an_option_in_a_sentence_becomes_the_field_and_what_a_person_wrote_stays() -> None:

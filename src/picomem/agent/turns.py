@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
-_NOT_INSTALLED = "PicoBot needs the extra `agent`: install picomem[agent], such as with pip."
+_NOT_INSTALLED = CodedText("warning.no_agent_library")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
     try:
         chosen = chat_choice(engine.settings)
     except InvalidInput as error:
-        return ChatModelResult("", "", str(error))
+        return ChatModelResult("", "", error.message)
     problem = "" if find_spec("pydantic_ai") else _NOT_INSTALLED
     return ChatModelResult(chosen.provider, chosen.model, problem)
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText
 from picomem.consolidation.material import Part
 from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
@@ -132,7 +133,11 @@ class ConsolidationRun:
         return self.part.last
 
     def _reason(self) -> str:
-        return f"messages {self.part.first} to {self.part.last} of session {self.part.session.id}, by {self.generator}"
+        return self._span("reason.consolidated", self.part.first, self.part.last)
+
+    def _span(self, code: str, first: int, last: int) -> CodedText:
+        session = self.part.session.id
+        return CodedText(code, first=str(first), last=str(last), session=session, generator=self.generator)
 
     def _keep_on_record(self, stored: Sequence[Episode]) -> None:
         """Write the summary, move the pointer, and record what was there before."""
@@ -171,7 +176,7 @@ class ConsolidationRun:
         called_off = []
         for memory in self.checked.invalidate:
             if self._unchanged(memory) is not None:
-                reason = f"it holds no longer, says session {self.part.session.id}"
+                reason = CodedText("reason.session_denies", session=self.part.session.id)
                 change = self.writer.forget(self.tx, memory.scope, memory.id, reason)
                 parents = self._parents(message.seq for message in self.part.fresh)
                 memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
@@ -215,9 +220,8 @@ class ConsolidationRun:
         a project does not end what holds everywhere."""
         now = self._unchanged(older)
         if now is not None and newer.id != now.id and newer.scope.project in ("", now.scope.project):
-            settle_pair(
-                self.tx, self.writer, newer, now, ReviewVerdict.SUPERSEDE, said=f"reconciled, says {self.generator};"
-            )
+            by = {"code": "reason.reconciled", "generator": self.generator}
+            settle_pair(self.tx, self.writer, newer, now, ReviewVerdict.SUPERSEDE, **by)
 
     def _unchanged(self, memory: Memory) -> Memory | None:
         now = memories.by_key(self.tx, memory.scope, memory.key)
@@ -243,7 +247,7 @@ class ConsolidationRun:
     def _offered(self, offer: Offer, sources: Sequence[int], forgotten: Sequence[Memory]) -> list[Offered]:
         gone = next((memory for memory in forgotten if holds_words(memory.content, offer.content)), None)
         if gone is not None:
-            self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
+            self._refuse(offer.content, CodedText("reason.was_forgotten", key=gone.key))
             return []
         return [(offer.content, offer.origin, self.writer.remember(self.tx, offer, self._parents(sources)))]
 

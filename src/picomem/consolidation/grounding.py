@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from picomem.coded_text import CodedText
 from picomem.models.generator import PromptLine
 from picomem.provenance.statements import content_words
 from picomem.provenance.whose_words import own_words, pasted_words
@@ -55,10 +56,10 @@ class Testimony:
         """Explain why a statement does not follow from the message that is quoted for it; empty if it may."""
         context = f"{own_text(line)}\n{self._before.get(line.number, '')}"
         if not content_words(statement).intersection(terms(context)):
-            return "nobody said anything like it"
+            return CodedText("reason.rejected_invented")
         unsaid = [number for number in _numbers(re.sub(_DATE, " ", statement)) if number not in self._numbers]
         made_up = next((number for number in unsaid if len(number) > 4 or int(number) > _SPELT_OUT), "")
-        return f"nobody said the number {made_up[:20]}" if made_up else ""
+        return CodedText("reason.rejected_invented_number", number=made_up[:20]) if made_up else ""
 
     def worded(self, statement: str, quote: str) -> str:
         """The words in which a statement may be kept; empty where there are none."""

@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from picomem.coded_text import CodedText
 from picomem.consolidation.grounding import Testimony, pasted_in
 from picomem.consolidation.material import Part, Safe
 from picomem.errors import GeneratorFailed, InvalidKey
@@ -160,11 +161,11 @@ class _Checks:
             reason = _no_fact(content, told) or self._ungrounded(content, quote, kind, line)
             if line is not None and not reason:
                 content = self._said.worded(content, quote)
-                reason = "" if content else "it may be in the words of others"
+                reason = "" if content else CodedText("reason.rejected_others")
             if not reason and any(checked.content.casefold() == content.casefold() for checked in kept):
                 continue
             if not reason and len(kept) == MOST_FACTS:
-                reason = f"a consolidation stores {MOST_FACTS} facts at most"
+                reason = CodedText("reason.rejected_most_facts", most=MOST_FACTS)
             if reason or line is None:
                 self.turned_down.append(RejectedPart(content or quote, reason))
                 continue
@@ -194,11 +195,11 @@ class _Checks:
             if key in kept:
                 continue
             if len(kept) == MOST_INVALIDATED:
-                reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
+                reason = CodedText("reason.rejected_most_invalidated", most=MOST_INVALIDATED)
             elif memory is not None and any(
                 holds_words(fact, memory.content) or holds_words(memory.content, fact) for fact in facts
             ):
-                reason = "a fact of the same answer says that it holds"
+                reason = CodedText("reason.rejected_denied")
             else:
                 reason = self._reason_to_keep(memory, "", line)
             if memory is not None and not reason:
@@ -213,11 +214,11 @@ class _Checks:
     def _ungrounded(self, content: str, quote: str, kind: Kind, line: PromptLine | None) -> str:
         """Explain why a quote does not show that a fact was said; empty if it does."""
         if line is None or len(quote) > LONGEST_FACT:
-            return "no message says what is quoted for it"
+            return CodedText("reason.rejected_unquoted")
         if quote.endswith(("?", "？")):
-            return "a question is quoted for it, which states nothing"
+            return CodedText("reason.rejected_question")
         if kind in _PERSONS and line.role is not Role.USER:
-            return "only the user states what they prefer or want"
+            return CodedText("reason.rejected_not_users")
         return self._said.reason_against(content, line)
 
     def _replaced(self, key: str, content: str, line: PromptLine) -> Memory | None:
@@ -233,18 +234,20 @@ class _Checks:
     def _reason_to_keep(self, memory: Memory | None, text: str, line: PromptLine | None) -> str:
         """Explain why a memory stays as it is; empty if the message ends it, or the text that follows from it."""
         if memory is None:
-            return "there is no such memory among those that the model was shown"
+            return CodedText("reason.rejected_unknown")
         if line is None:
-            return "no message says what is quoted for it"
+            return CodedText("reason.rejected_unquoted")
         if memory.pinned:
-            return "the user pinned it"
+            return CodedText("reason.rejected_pinned")
         if self._said.has_others and memory.origin.trusted:
-            return "text of others was read, and it cannot call off what the user or the agent said"
+            return CodedText("reason.rejected_foreign")
         if memory.is_a_persons and line.role is not Role.USER:
-            return "only the user's own words call it off"
+            return CodedText("reason.rejected_persons")
         if self._times[line.number] < memory.valid_from:
-            return "it is newer than what was said"
-        return "" if self._said.speaks_of(text, line, f"{memory.key} {memory.content}") else "nothing was said about it"
+            return CodedText("reason.rejected_newer")
+        if not self._said.speaks_of(text, line, f"{memory.key} {memory.content}"):
+            return CodedText("reason.rejected_unmentioned")
+        return ""
 
     def _keep(self, text: str, reason: str, memory: Memory | None) -> None:
         self.turned_down.append(RejectedPart(text, reason, memory.id if memory else ""))
@@ -253,16 +256,16 @@ class _Checks:
 def _no_fact(content: str, told: tuple[str, str]) -> str:
     """Explain why this is no fact; empty if it may be one."""
     if not any(char.isalnum() for char in content):
-        return "there are no words in it"
+        return CodedText("reason.rejected_wordless")
     sentences = len(re.findall(r"[.!?](?:\s|$)|[。！？]", content))
     if len(content) > LONGEST_FACT or sentences > _MOST_SENTENCES:
-        return "it is a summary and no single statement"
+        return CodedText("reason.rejected_summary")
     if re.search(_ABOUT_THE_TALK, content):
-        return "it tells of the conversation, which the timeline does"
+        return CodedText("reason.rejected_talk")
     if re.search(_REFUSAL, content):
-        return "it is a model's excuse"
+        return CodedText("reason.rejected_excuse")
     if sentences > 1 and any(holds_words(content, text) for text in told):
-        return "it is the summary again"
+        return CodedText("reason.rejected_copy")
     return ""
 
 

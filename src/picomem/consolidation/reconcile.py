@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from picomem.clock import Clock, to_datetime
+from picomem.coded_text import CodedText, rewritten, value_of
 from picomem.light_dataclass import dataclass
 from picomem.memory.remember import Writer
 from picomem.memory.review_items import ReviewVerdict, pairs_waiting, settle_pair
@@ -83,14 +84,14 @@ class Reconciler:
     def _settled(
         self, tx: Transaction, writer: Writer, newer: Memory, older: Memory, verdict: PairVerdict, generator: str
     ) -> Change:
-        said = self._cleaner.text(verdict.reason)
-        why = f", says {generator}: {said}" if said else f", says {generator}"
+        said = rewritten(verdict.reason, self._cleaner.text)
+        because = {"generator": generator, "said": said} if said else {"generator": generator}
+        end = "_because" if said else ""
         decided = _VERDICTS.get(verdict.relation)
         if decided is not None:
-            return settle_pair(tx, writer, newer, older, decided, said=f"reconciled{why};")
-        return writer.record(
-            tx, newer.scope, UNSURE, f"{_about(older)} may be outdated or not{why}", memory_id=newer.id
-        )
+            return settle_pair(tx, writer, newer, older, decided, f"reason.reconciled{end}", **because)
+        reason = CodedText(f"reason.unsure{end}", key=older.key, **because)
+        return writer.record(tx, newer.scope, UNSURE, reason, memory_id=newer.id)
 
     def _doubted(self, tx: Transaction) -> list[Pair]:
         return pairs_waiting(tx, self._scope, self._clock())
@@ -98,7 +99,7 @@ class Reconciler:
     def _was_asked(self, tx: Transaction, newer: Memory, older: Memory) -> bool:
         since = max(newer.known_from, older.known_from)
         return any(
-            change.decision == UNSURE and change.at >= since and change.reason.startswith(_about(older))
+            change.decision == UNSURE and change.at >= since and value_of(change.reason, "key") == older.key
             for change in audit.of_memory(tx, newer.scope, newer.id, [])
         )
 
@@ -110,10 +111,6 @@ class Reconciler:
 def may_be_asked(newer: Memory, older: Memory) -> bool:
     """Return whether a model's word on a pair counts."""
     return newer.origin.trusted and older.origin.trusted and not older.is_a_persons
-
-
-def _about(older: Memory) -> str:
-    return f"“{older.key}”"
 
 
 def _day(memory: Memory) -> str:

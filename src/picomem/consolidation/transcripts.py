@@ -195,8 +195,7 @@ class _TranscriptConsolidationRun(ConsolidationRun):
         return self.place.last_turn
 
     def _reason(self) -> str:
-        place = self.place
-        return f"turns {place.first_turn} to {place.last_turn} of session {self.part.session.id}, by {self.generator}"
+        return self._span("reason.consolidated_turns", self.place.first_turn, self.place.last_turn)
 
     def _requests(self, forgotten: Sequence[Memory]) -> list[Offered]:  # noqa: ARG002 - ingest found them
         return []

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from picomem.coded_text import CodedText
 from picomem.errors import Conflict
 from picomem.light_dataclass import replace
 from picomem.memory.remember import Writer
@@ -78,7 +79,7 @@ def turn_back(
         tx,
         scope,
         REOPENED if change.decision == CONSOLIDATED else CONSOLIDATED,
-        reason or f"taken back: {change.reason}",
+        reason or CodedText("reason.consolidation_taken_back", reason=change.reason),
         before=change.after,
         after=change.before,
         undoes=change.id,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Micros, check_time, parse_iso
+from picomem.coded_text import CodedText
 from picomem.engine.shared_resources import Resources
 from picomem.errors import DiskFull, InvalidInput
 from picomem.light_dataclass import replace
@@ -177,8 +178,8 @@ class CallerContext:
         """Return why `notes` gives none."""
         chosen = self.settings.notes
         if chosen.paths or chosen.extra_paths:
-            return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
-        return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
+            return CodedText("warning.notes_of_other", owner=self.settings.data.user, user=self.scope.user)
+        return CodedText("warning.no_notes")
 
     def redactor(self) -> Redactor:
         """See `Resources.redactor`."""

@@ -18,6 +18,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText
 from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
@@ -653,7 +654,7 @@ class Engine:
         with self._context.connector.write(self.scope) as tx:
             episode = find_episode(tx, self.scope, episode_id)
             check_shown(episodes.transcript(tx, self.scope, episode.transcript_id))
-            change = writer.record(tx, self.scope, "tag", "the tags of an episode were set")
+            change = writer.record(tx, self.scope, "tag", CodedText("reason.tagged"))
             memories.add_lineage(
                 tx, self.scope, "change", change.id, 0, [Parent(kind="episode", id=episode.id)], change.id
             )

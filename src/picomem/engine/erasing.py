@@ -6,6 +6,7 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
 from picomem.errors import Conflict, NotFound, StoreError
@@ -26,14 +27,9 @@ if TYPE_CHECKING:
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
-_DAMAGED_LINKS = (
-    "Damaged rows of this user may belong to what is purged and are not erased; run `picomem doctor`, restore the copy "
-    "that it names, or purge everything."
-)
-_DAMAGED_INDEX = (
-    "An index of the database is damaged, so rows of this user may be missed and not erased; run `picomem doctor "
-    "--repair`, and then purge again."
-)
+_DOCTOR = Command("doctor")
+_DAMAGED_LINKS = CodedText("warning.damaged_links", command=_DOCTOR)
+_DAMAGED_INDEX = CodedText("warning.damaged_index", command=Command("doctor", repair=True))
 
 
 class Eraser:
@@ -186,7 +182,7 @@ class Eraser:
                 )
             )
         except StoreError as error:
-            unfinished = str(error)
+            unfinished = error.message
             with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
                 lease.give_back(tx)
         if erased is not None:
@@ -194,7 +190,7 @@ class Eraser:
             scanned, tells = self._scanned(erased.texts, folder, 0.0 if unfinished else wait_seconds)
             notes = self._context.notes()
             left += [
-                f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
+                CodedText("warning.note_has_words", path=str(path))
                 for path in (notes.holding(tells.found_in) if notes else ())
             ]
         return Purged(
@@ -298,7 +294,4 @@ def _perhaps_of_user(tx: Transaction, scope: Scope) -> tuple[str, ...]:
 
     if not users.perhaps_damaged(tx, scope):
         return ()
-    return (
-        "Damaged rows may belong to this user and are not erased, because their user id is damaged; run "
-        "`picomem doctor`, restore the copy that it names, and then purge again.",
-    )
+    return (CodedText("warning.damaged_rows_stay", command=_DOCTOR),)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, code_of
 from picomem.engine.engine import Engine
-from picomem.errors import StoreError, did_you_mean
+from picomem.errors import StoreError, nearest
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
@@ -300,15 +301,19 @@ def unknown_project(engine: Engine, project: str) -> list[str]:
         known = episodes.projects(tx, engine.scope)
     if project in known:
         return []
-    listed = ", ".join(known[:_MOST_PROJECTS]) + (", …" if len(known) > _MOST_PROJECTS else "")
-    others = f"projects are {listed}." if known else "nothing belongs to any project yet."
-    return [f"There is no project “{project[:80]}”; {did_you_mean(project, known, others)}"]
+    name, near = project[:80], nearest(project, known)
+    if near is not None:
+        return [CodedText("warning.no_project_near", name=name, other=near)]
+    if not known:
+        return [CodedText("warning.no_project_at_all", name=name)]
+    listed = (*known[:_MOST_PROJECTS], *(["…"] if len(known) > _MOST_PROJECTS else []))
+    return [CodedText("warning.no_project", name=name, projects=listed)]
 
 
 def reason_origins(engine: Engine, changes: Iterable[Change]) -> dict[str, Origin]:
     """The origins of the reasons that callers gave for changes, by the ids of these changes: those of what they
     changed. A reason that picomem found itself has none."""
-    reasoned = [change for change in changes if change.verb in ("revise", "forget")]
+    reasoned = [change for change in changes if change.memory_id and change.reason and not code_of(change.reason)]
     numbers: dict[str, set[int]] = {}
     for change in reasoned:
         numbers.setdefault(change.memory_id, set()).add(change.after or change.before or 0)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, stored_words
 from picomem.erasure.plan import Choice, Plan, PurgeInventory
 from picomem.erasure.remaining_memories import RemainingMemories, texts_of
 from picomem.errors import Corrupt
@@ -51,20 +52,6 @@ from picomem.store.retention_rows import VersionText
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan
-
-_ONE = {
-    "transcripts": "transcript",
-    "episodes": "episode",
-    "sessions": "session",
-    "messages": "message",
-    "summaries": "summary",
-    "memories": "memory",
-    "versions of memories": "version of a memory",
-    "refused texts": "refused text",
-    "tokens": "token",
-    "grants": "grant",
-    "accepted senders": "accepted sender",
-}
 
 
 @dataclass(slots=True)
@@ -174,8 +161,17 @@ def counted(plan: Plan) -> dict[str, int]:
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """The counts as a person says them; the names are plurals."""
-    return ", ".join(f"{count:,} {_ONE[name] if count == 1 else name}" for name, count in counts.items())
+    """The counts as a person says them."""
+    return ", ".join(_counted(counts))
+
+
+def _counted(counts: Mapping[str, int]) -> tuple[CodedText, ...]:
+    whats = {CodedText(f"going.{name.replace(' ', '_')}", count=count): count for name, count in counts.items()}
+    return tuple(CodedText("counts.count", count=count, what=what) for what, count in whats.items())
+
+
+def _reason(counts: Mapping[str, int]) -> CodedText:
+    return CodedText("reason.erased", counts=_counted(counts)) if counts else CodedText("reason.nothing_erased")
 
 
 def erase(tx: Transaction, writer: Writer, scope: Scope, held: PurgeInventory, chosen: Choice, plan: Plan) -> Erased:
@@ -202,14 +198,13 @@ class _Erasing:
 
     def all(self) -> Erased:
         counts = counted(self.plan)
-        said = in_words(counts) or "nothing was there"
         changes = audit.every(self.tx, self.scope)
         self._bury(changes)
         self._sessions()
         self._episodes()
         if self.plan.everything:
             self._everything(changes)
-        change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
+        change = self.writer.record(self.tx, self.scope, "purge", _reason(counts))
         if not self.plan.everything:
             remains = RemainingMemories(
                 self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay()
@@ -343,7 +338,7 @@ class _Erasing:
             self.texts += texts_of(memory)
             memories.purge_version(self.tx, memory)
         for change in changes:
-            self.texts += [change.reason, change.candidate]
+            self.texts += [*stored_words(change.reason), change.candidate]
         for file in note_rows.files(self.tx, self.scope):
             note_rows.delete(self.tx, self.scope, file.root, file.path)
         audit.purge(self.tx, self.scope)

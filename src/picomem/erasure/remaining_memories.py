@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from picomem.coded_text import stored_words, written_in
 from picomem.erasure.plan import Plan
 from picomem.history.undo import believe, differing
 from picomem.light_dataclass import dataclass, field, replace
@@ -137,7 +138,7 @@ class RemainingMemories:
                 or any(_names(change.reason, name) for name in names)
             ):
                 continue
-            self.texts += [change.reason, change.candidate]
+            self.texts += [*stored_words(change.reason), change.candidate]
             audit.blank(
                 self.tx,
                 self.scope,
@@ -152,6 +153,7 @@ class RemainingMemories:
 
 
 def _names(reason: str, name: str) -> bool:
-    """Return whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as
-    one."""
-    return name in reason if len(name) >= _TELLING else f"“{name}”" in reason
+    """Return whether a reason speaks of a key, a memory or a session; a text that somebody wrote, of a short name only
+    where it is quoted as one."""
+    within = name if len(name) >= _TELLING else f"“{name}”"
+    return any(part == name or within in part for part in written_in(reason))

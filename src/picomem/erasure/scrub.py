@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from picomem.coded_text import rewritten
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.redact import Redactor
 from picomem.policy.redacted_json import redact_json
@@ -151,7 +152,7 @@ class _Scrubbing:
 
     def change(self, stored: Stored[Change]) -> None:
         old = stored.record
-        new = replace(old, reason=self._redacted(old.reason), candidate=self._redacted(old.candidate))
+        new = replace(old, reason=rewritten(old.reason, self._redacted), candidate=self._redacted(old.candidate))
         if self._to_write(new != old, stored.is_whole):
             audit.rewrite_text(self.tx, self.scope, new)
 

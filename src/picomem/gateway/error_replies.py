@@ -34,7 +34,7 @@ def remote_sentence(error: PicomemError) -> str:
         return "The store was moved, deleted or replaced while the server had it open; its operator has to restart it."
     if isinstance(error, StoreError) and _PATH.search(str(error)):
         return " ".join((type(error).__doc__ or "").split())
-    return str(error)
+    return error.message
 
 
 def http_error(status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:

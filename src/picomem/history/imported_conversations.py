@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from picomem.coded_text import CodedText, Command, code_of, value_of
 from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED
 from picomem.records.memory import Change
@@ -15,18 +16,19 @@ from picomem.records.scope import Scope
 from picomem.store import audit, episodes
 from picomem.store.connector import Transaction
 
-_TOOK_IN, _READ = "took in a conversation from ", "read conversations from "  # reasons of changes
+_TOOK_IN, _READ = "reason.taken_in", "reason.read"
+_PURGE = Command("purge", session="ID")
 _SHOWN = 5  # ids that a sentence names
 
 
 def note_conversation(tx: Transaction, writer: Writer, scope: Scope, path: str) -> None:
     """Put on record that a run took in a conversation with PicoBot."""
-    writer.record(tx, scope, IMPORTED, f"{_TOOK_IN}{path}")
+    writer.record(tx, scope, IMPORTED, CodedText(_TOOK_IN, path=path))
 
 
 def note_transcripts(tx: Transaction, writer: Writer, scope: Scope, path: str) -> None:
     """Put on record that a run read conversations in a file."""
-    writer.record(tx, scope, IMPORTED, f"{_READ}{path}")
+    writer.record(tx, scope, IMPORTED, CodedText(_READ, path=path))
 
 
 def conversations_left(tx: Transaction, scope: Scope, run: str) -> str:
@@ -37,16 +39,13 @@ def conversations_left(tx: Transaction, scope: Scope, run: str) -> str:
 def left_by(tx: Transaction, scope: Scope, changes: Iterable[Change]) -> str:
     """The same for a run whose changes are known."""
     reasons = [change.reason for change in changes if change.decision == IMPORTED and not change.memory_id]
-    taken_in = sum(reason.startswith(_TOOK_IN) for reason in reasons)
+    taken_in = sum(code_of(reason) == _TOOK_IN for reason in reasons)
     if taken_in:
-        what = "conversation with PicoBot stays" if taken_in == 1 else "conversations with PicoBot stay"
-        return f"{taken_in:,} {what}; `picomem sessions` lists them, and `picomem purge --session ID` erases one."
-    path = next((reason.removeprefix(_READ) for reason in reasons if reason.startswith(_READ)), "")
+        commands = {"command": Command("sessions"), "further_command": _PURGE}
+        return CodedText("warning.conversations_stay", count=taken_in, **commands)
+    path = next((value_of(reason, "path") for reason in reasons if code_of(reason) == _READ), "")
     sessions = [transcript.session for transcript in episodes.transcripts_at(tx, scope, path)] if path else []
     if not sessions:
         return ""
-    more = f" and {len(sessions) - _SHOWN} more" if len(sessions) > _SHOWN else ""
-    return (
-        f"The conversations that it read from {path} stay, with their episodes: {', '.join(sessions[:_SHOWN])}{more}; "
-        "`picomem purge --session ID` erases one."
-    )
+    listed = (*sessions[:_SHOWN], *(["…"] if len(sessions) > _SHOWN else []))
+    return CodedText("warning.read_conversations_stay", path=path, sessions=listed, command=_PURGE)

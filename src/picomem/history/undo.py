@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import iso
+from picomem.coded_text import CodedText, word_of
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.history.imported_conversations import left_by
@@ -177,7 +178,7 @@ def _undo(
         tx,
         scope,
         "restore" if then else "archive",
-        reason or f"taken back: the {change.decision} of {iso(change.at)[:10]}",
+        reason or CodedText("reason.taken_back", decision=word_of(change.decision), date=iso(change.at)[:10]),
         memory_id=change.memory_id,
         before=closing[-1].version if closing else None,
         after=latest + len(opening) if opening else None,
@@ -211,14 +212,14 @@ def _version_history(tx: Transaction, scope: Scope, memory_id: str, undoes: dict
     arrivals = {
         change.id: change.after or 0
         for change in audit.of_memory(tx, scope, memory_id, [])
-        if change.decision == IMPORTED and change.reason != audit.PURGED
+        if change.decision == IMPORTED and not audit.is_blank(change)
     }
     return VersionHistory(versions, memories.closers(tx, scope, memory_id), undoes, arrivals)
 
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
     """Explain why there is nothing to undo; empty if there is something."""
-    if change.reason == audit.PURGED:
+    if audit.is_blank(change):
         return "did something that was purged since, so it cannot be undone"
     if change.decision in _NOTHING_TO_UNDO:
         return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"

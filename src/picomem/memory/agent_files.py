@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from picomem.coded_text import CodedText
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.agent_store import AgentStore
@@ -141,8 +142,8 @@ class Files:
             self._agent_store.check_may_forget(old)
             origin = worst((old.origin, self._agent_store.origin_of(to, [], path)))
             check_names(to, "", origin)
-            self._made(tx, writer, to, old.content, origin, f"moved from {path}")
-            writer.forget(tx, self._scope, old.id, f"moved to {to}")
+            self._made(tx, writer, to, old.content, origin, CodedText("reason.moved_from", path=path))
+            writer.forget(tx, self._scope, old.id, CodedText("reason.moved_to", path=to))
         self._agent_store.settle()
 
     def done(self, operation: FileWrite) -> Written | None:
@@ -216,7 +217,8 @@ class Files:
 
 
 # The reasons of changes.
-_WRITTEN, _DELETED, _NOTHING_TO_DELETE = "written as a whole", "deleted as a whole", "there was no file to delete"
+_WRITTEN, _DELETED = CodedText("reason.file_written"), CodedText("reason.file_deleted")
+_NOTHING_TO_DELETE = CodedText("reason.file_missing")
 
 
 def _request_hash(operation: FileWrite) -> str:
@@ -233,9 +235,9 @@ def checked_path(path: str, cleaner: Cleaner) -> str:
     """The path itself. Raises InvalidInput for what is no path of a file."""
     plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
     if not plain_name or any(not part.strip() or part in (".", "..") for part in path.split("/")):
-        raise InvalidInput(f"“{plain(path[:80])}” is not a file path; write it like notes/plan.md.")
+        raise InvalidInput(CodedText("reason.no_file_path", path=plain(path[:80])))
     if cleaner.text(path) != path:
-        raise InvalidInput("The path looks like a secret; choose another.")
+        raise InvalidInput(CodedText("reason.path_is_secret"))
     return path
 
 
@@ -245,12 +247,12 @@ def check_names(path: str, text: str, origin: Origin) -> None:
     if verdict.keep and text and not origin.trusted:
         verdict = judge(text, kind=Kind.FACT, origin=origin, explicit=True)
     if not verdict.keep:
-        raise Refused(f"Not written: {verdict.reason}")
+        raise Refused(CodedText("reason.not_written", why=verdict.reason))
 
 
 def check_text(text: str) -> None:
     """Raises InvalidInput or Refused for a text that no file may hold."""
     if len(text) > LONGEST_CONTENT:
-        raise InvalidInput(f"The file has {len(text):,} characters, but only {LONGEST_CONTENT:,} fit; split it.")
+        raise InvalidInput(CodedText("reason.file_too_long", count=len(text), most=LONGEST_CONTENT))
     if is_hijack(text):
-        raise Refused(f"Not written: {Refusal.UNTRUSTED_INSTRUCTION.reason}")
+        raise Refused(CodedText("reason.not_written", why=Refusal.UNTRUSTED_INSTRUCTION.reason))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.agent_store import AgentStore
@@ -35,7 +36,7 @@ from picomem.text.storable import plain
 
 MOST_PARTS = 1_000  # of one call: it holds the lock of the user's writers
 _EXCERPT = 80
-_DELETED = "deleted from the graph"
+_DELETED = CodedText("reason.graph_part_deleted")
 
 NewParts = Callable[[EntityGraph], Sequence[GraphMemory]]
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, all_of, word_of
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.gate import Verdict
 from picomem.provenance.statements import Grounds
@@ -95,38 +96,34 @@ def decide(
     offer, best first, and `alike` those of them that seem to speak of its subject; `same_key` is the version under the
     offer's key that holds when the offer does; `said` is what the person states for whom an agent makes the offer."""
     if not verdict.keep:
-        return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
+        return Outcome(Decision.REFUSE, verdict.recorded_reason)
     if same_key is not None:
         return _same_key(offer, same_key, now, said)
     for memory in known:
         if concerns(offer, memory) and say_the_same(offer.content, memory.content):
             return _says_the_same(offer, memory, now, said)
     if not alike:
-        return Outcome(Decision.ADD, "no similar memory is known", None, offer)
+        return Outcome(Decision.ADD, CodedText("reason.nothing_similar"), None, offer)
     links = tuple(f"{CONTRADICTS}{memory.id}" for memory in alike)
     linked = replace(offer, related=tuple(dict.fromkeys([*offer.related, *links])))
     older = offer.valid_from is not None and offer.valid_from < alike[0].valid_from
-    reason = f"“{alike[0].key}” may outdate it" if older else f"it may outdate “{alike[0].key}”"
-    return Outcome(Decision.ADD, f"it is new; {reason}", None, linked)
+    doubt = CodedText("reason.may_be_outdated_by" if older else "reason.may_outdate", key=alike[0].key)
+    return Outcome(Decision.ADD, all_of(CodedText("reason.is_new"), doubt), None, linked)
 
 
 def decide_at_path(offer: Offer, verdict: Verdict, standing: Memory | None) -> Outcome:
     """The decision about an offer with a path. Its words are kept as they are, because a foreign tool finds them by its
     own order. So it is compared only with the memory under the same path, which a person may have reworded."""
     if not verdict.keep:
-        return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
+        return Outcome(Decision.REFUSE, verdict.recorded_reason)
     if standing is not None and standing.content == offer.content:
-        return Outcome(Decision.MERGE, f"already kept as “{standing.key}”", standing)
-    return Outcome(Decision.ADD, "kept in the words and the order of a foreign memory tool", None, offer)
+        return Outcome(Decision.MERGE, CodedText("reason.already_kept", key=standing.key), standing)
+    return Outcome(Decision.ADD, CodedText("reason.foreign_tool"), None, offer)
 
 
 def persons_own(memory: Memory) -> str:
     """Explain why an agent may not change a memory."""
-    how = "stated" if memory.origin is Origin.USER else "pinned"
-    return (
-        f"The user {how} “{memory.key}” and has not said this themselves; ask them to say it in their own words, or to "
-        f"change it in a terminal, as in “picomem revise {memory.key} …”."
-    )
+    return CodedText("reason.users_own" if memory.origin is Origin.USER else "reason.users_pinned", key=memory.key)
 
 
 def not_forgotten(memory: Memory) -> str:
@@ -152,21 +149,20 @@ def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outco
         return _says_the_same(offer, memory, now, said)
     if reason := reason_against_change(offer, memory, said):
         return Outcome(Decision.REFUSE, reason, memory)
-    return Outcome(
-        Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory, said)
-    )
+    reason = CodedText("reason.same_key", key=memory.key)
+    return Outcome(Decision.SUPERSEDE, reason, memory, _merged(offer, memory, said))
 
 
 def _says_the_same(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
-    reason = f"already known word for word as “{memory.key}”"
+    reason = CodedText("reason.word_for_word", key=memory.key)
     vouches = _vouches(offer, memory, said)
     merged = _merged(offer, memory, said, content=offer.content if vouches else memory.content)
     merged = replace(merged, valid_from=_earlier(offer, memory, now))
-    news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
-    news += ["it was true earlier than known before"] if merged.valid_from is not None else []
+    news = [] if not vouches and _adds_nothing(merged, memory) else [CodedText("reason.details_added")]
+    news += [CodedText("reason.true_earlier")] if merged.valid_from is not None else []
     if not news or not may_change(offer, memory, said):
         return Outcome(Decision.MERGE, reason, memory)
-    return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)
+    return Outcome(Decision.MERGE, all_of(reason, *news), memory, merged)
 
 
 def _earlier(offer: Offer, memory: Memory, now: Micros) -> Micros | None:
@@ -252,7 +248,9 @@ def reason_against_change(offer: Offer, memory: Memory, said: Grounds) -> str:
         return ""
     if offer.origin.trusted:
         return persons_own(memory)
-    return f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it."
+    return CodedText(
+        "reason.cannot_replace", key=memory.key, origin=word_of(memory.origin), other_origin=word_of(offer.origin)
+    )
 
 
 def may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from picomem.coded_text import CodedText
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.episode_packing import cut
 from picomem.ingest.transcript_pointer import open_episode
@@ -153,7 +154,7 @@ def _examine_rows(
             continue
         name = user.user
         if lease.is_held(tx, user, lease.PURGING, writer.now):
-            result.running.append(f"A purge of {name} is running; examine the store again when it has ended.")
+            result.running.append(CodedText("warning.purge_running", whose=name))
             continue
         result.add(
             "purge",

@@ -24,6 +24,7 @@ from math import fsum
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, all_of
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
@@ -46,7 +47,7 @@ from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.terms import query_terms, terms
 from picomem.text.tokens import count_tokens
 
-EXPIRED = "its expiry date has passed"
+EXPIRED = CodedText("reason.expired")
 _MOST_KNOWN = 8
 _MOST_ALIKE = 2
 _MOST_LISTED = 4  # lines of a list that are looked for among what is known
@@ -149,7 +150,7 @@ class Writer:
         for memory in known:
             is_its_words = memory.id in self.returned_memories and words <= set(plain_words(memory.content))
             if is_its_words and retells(offer.content, memory.content):
-                reason = f"“{memory.key}”, which was recalled, says this already"
+                reason = CodedText("reason.recalled_says_it", key=memory.key)
                 return Outcome(Decision.MERGE, reason, memory)
         return None
 
@@ -258,7 +259,7 @@ class Writer:
         believed = memories.believed_versions(tx, scope, memory_id)
         if not believed:
             raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
-        said = reason or "asked to"
+        said = reason or CodedText("reason.asked")
         change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:
             memories.close(tx, version, self.now, change.id)
@@ -298,7 +299,7 @@ class Writer:
 
     def vouch(self, tx: Transaction, memory: Memory) -> None:
         """Put on record that a damaged row was repaired, and is kept as it reads now."""
-        reason = "the row did not match its hash; it is kept as it reads now"
+        reason = all_of(CodedText("reason.hash"), CodedText("reason.kept_as_it_reads"))
         self.record(tx, memory.scope, "repair", reason, memory_id=memory.id, after=memory.version)
 
     def _first_version(self, offer: Offer) -> Memory:

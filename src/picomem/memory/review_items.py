@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.decide import Offer, reason_against_change
@@ -29,6 +30,7 @@ from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
+DISCARDED = CodedText("reason.reviewed", outcome=CodedText("reason.discarded"))
 
 
 class ReviewVerdict(StrEnum):
@@ -142,8 +144,8 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
         )
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
-            return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
-        return _next(tx, writer, memory, {}, "confirm", "reviewed: kept")
+            return writer.forget(tx, memory.scope, memory.id, DISCARDED, "discard")
+        return _next(tx, writer, memory, {}, "confirm", CodedText("reason.reviewed", outcome=CodedText("reason.kept")))
     return settle_pair(tx, writer, *pair, verdict)
 
 
@@ -155,32 +157,39 @@ def replace_memory(tx: Transaction, writer: Writer, offer: Offer, name: str) -> 
         raise Refused(reason)
     done = writer.remember(tx, offer)
     if done.memory is not None and done.memory.id != older.id:
-        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, said="replaced:")
+        settle_pair(tx, writer, done.memory, older, ReviewVerdict.SUPERSEDE, "reason.replaced")
     return done
 
 
 def settle_pair(
-    tx: Transaction, writer: Writer, newer: Memory, older: Memory, verdict: ReviewVerdict, said: str = "reviewed:"
+    tx: Transaction,
+    writer: Writer,
+    newer: Memory,
+    older: Memory,
+    verdict: ReviewVerdict,
+    code: str = "reason.reviewed",
+    **values: str,
 ) -> Change:
-    """Write a decision about a pair; the reason on record begins with `said`."""
+    """Write a decision about a pair; the reason on record has that code and these values, and names the outcome."""
+
+    def reason(outcome: str, other: Memory) -> CodedText:
+        return CodedText(code, outcome=CodedText(outcome, key=other.key), **values)
+
     if verdict is ReviewVerdict.DISCARD:
-        return writer.forget(tx, newer.scope, newer.id, f"{said} discarded beside “{older.key}”", "discard")
+        return writer.forget(tx, newer.scope, newer.id, reason("reason.discarded_beside", older), "discard")
     if verdict is ReviewVerdict.SUPERSEDE:
         end = newer.valid_from if newer.valid_from > older.valid_from else writer.now
-        return writer.end(tx, older, end, f"{said} superseded by “{newer.key}”", "supersede")
+        return writer.end(tx, older, end, reason("reason.superseded", newer), "supersede")
     if verdict is ReviewVerdict.MERGE:
-        return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
-    return _unlink(tx, writer, *_by_link(newer, older), said)
+        return writer.forget(tx, older.scope, older.id, reason("reason.says_the_same", newer), "merge")
+    linked, target = _by_link(newer, older)
+    related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
+    return _next(tx, writer, linked, {"related": related}, "keep", reason("reason.true_beside", target))
 
 
 def _by_link(newer: Memory, older: Memory) -> tuple[Memory, Memory]:
     """The memory of a pair on which the link stands, and the other."""
     return (newer, older) if older.id in newer.contradicts else (older, newer)
-
-
-def _unlink(tx: Transaction, writer: Writer, linked: Memory, target: Memory, said: str) -> Change:
-    related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
 
 
 def pairs_waiting(

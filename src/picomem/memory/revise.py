@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, word_of
 from picomem.errors import InvalidInput, Refused
 from picomem.memory.decide import persons_own, version_origin, vouched_by_person
 from picomem.memory.remember import Writer
@@ -51,7 +52,7 @@ def revised(
     elif since is None:
         since = writer.now
     named = [_NAMES.get(name, name) for name in news if name != "origin"]
-    said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
+    said = reason or CodedText("reason.corrected" if correct else "reason.changed", fields=tuple(map(word_of, named)))
     return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
 
 

@@ -20,7 +20,7 @@ from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Writer
-from picomem.memory.review_items import ReviewVerdict
+from picomem.memory.review_items import DISCARDED, ReviewVerdict
 from picomem.policy.content_kind import kind_of
 from picomem.provenance.requests import statement
 from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_spans
@@ -110,7 +110,7 @@ def settle_suggestion(
     if done.memory is None:
         raise Refused(done.reason)
     if verdict is ReviewVerdict.DISCARD and done.decision is Decision.ADD:
-        return writer.forget(tx, done.memory.scope, done.memory.id, "reviewed: discarded", "discard")
+        return writer.forget(tx, done.memory.scope, done.memory.id, DISCARDED, "discard")
     change = audit.change(tx, scope, done.change_id)
     assert change is not None
     return change

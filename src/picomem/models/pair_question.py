@@ -14,6 +14,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from picomem.coded_text import CodedText
 from picomem.models.generator import DoubtedPair, KnownMemory, PairRelation, PairVerdict
 from picomem.models.model_task import ModelTask
 from picomem.models.prompt_and_reply import object_with
@@ -41,9 +42,7 @@ _CONTROL = DoubtedPair(
     older_day="2026-01-12",
     newer_day="2026-02-20",
 )
-_DISTRUSTED = PairVerdict(
-    PairRelation.UNCLEAR, "not believed, since it did not see that two other statements both hold"
-)
+_DISTRUSTED = PairVerdict(PairRelation.UNCLEAR, CodedText("reason.not_believed"))
 
 
 def pair_question(pairs: Sequence[DoubtedPair]) -> ModelTask[tuple[PairVerdict, ...]]:
@@ -103,9 +102,9 @@ def read_verdicts(text: str, count: int) -> tuple[PairVerdict, ...]:
             " ".join(reason.split())[:_LONGEST_REASON] if isinstance(reason, str) else "",
         )
         if number in verdicts and verdicts[number].relation is not verdict.relation:
-            verdict = PairVerdict(PairRelation.UNCLEAR, "the model gave two answers")
+            verdict = PairVerdict(PairRelation.UNCLEAR, CodedText("reason.two_answers"))
         verdicts[number] = verdict
-    unsaid = PairVerdict(PairRelation.UNCLEAR, "the model said nothing about the pair")
+    unsaid = PairVerdict(PairRelation.UNCLEAR, CodedText("reason.no_answer"))
     if verdicts.get(count + 1, unsaid).relation is not PairRelation.BOTH_HOLD:
         return (_DISTRUSTED,) * count
     return tuple(verdicts.get(number, unsaid) for number in range(1, count + 1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields
 from picomem.models.endpoint_embedder import checked_url
@@ -53,10 +54,7 @@ def chat_choice(settings: Settings) -> ModelChoice:
     """The model that PicoBot talks with. Raises InvalidInput where none is set."""
     chosen = settings.model
     if not (chosen.provider and chosen.model):
-        raise InvalidInput(
-            "No model is set to talk with; set provider and model in [model] of the settings, such as ollama and "
-            "qwen3:8b, or openai and gpt-4o-mini."
-        )
+        raise InvalidInput(CodedText("warning.no_model"))
     return ModelChoice(
         provider=chosen.provider,
         model=chosen.model,

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.notes import safe_opening
@@ -108,7 +109,7 @@ class Notes:
             result.hits = [self._hit(match, placed[match.doc], times, redact) for match in ranked]
         except StoreError as error:
             result = self._search_files(question, limit, min_score)
-            result.warnings.insert(0, f"The notes were searched without the store: {error}")
+            result.warnings.insert(0, CodedText("warning.notes_without_the_store", error=error.message))
         return result
 
     def _refresh(self) -> list[str]:

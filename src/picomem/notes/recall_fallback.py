@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from picomem.coded_text import CodedText
 from picomem.errors import StoreError
 from picomem.light_dataclass import replace
 from picomem.notes.note_search import NoteHit, Notes
@@ -39,17 +40,16 @@ def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wan
         answer = recall()
     except StoreError as error:
         answer = _without_store(question, wanted, error)
-        reason = "The store could not answer"
+        said = CodedText("warning.notes_without_store")
     else:
         if not answer.hits and not answer.left_out:
-            reason = "Recall found nothing"
+            said = CodedText("warning.notes_as_nothing_found")
         elif answer.confidence < UNSURE:
-            reason = "Recall is not sure"
+            said = CodedText("warning.notes_as_unsure")
         else:
             return replace(answer, legs={**answer.legs, "notes": "not needed"})
     result = notes.search(question, wanted.limit, MIN_SCORE)
     answer = with_notes(answer, result.hits, wanted, question.text)
-    said = f"{reason}, so the notes were searched as well."
     legs = {**answer.legs, "notes": f"{len(result.hits)}" + (" from the files" if result.searched == "files" else "")}
     return replace(answer, legs=legs, warnings=(*answer.warnings, said, *result.warnings))
 

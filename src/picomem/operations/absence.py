@@ -87,7 +87,7 @@ def why_not(engine: Engine, request: WhyNotRequest) -> WhyNotResult:
     try:
         entry = engine.why(request.id)
     except Refused as error:
-        return _result(request.id, "episode", answer, [_Reason("withheld", str(error))])
+        return _result(request.id, "episode", answer, [_Reason("withheld", error.message)])
     reasons = _handed_out(entry, asked, answer) or _recorded(entry, engine.now())
     return _result(entry.id, entry.what, answer, reasons or [_left_out(engine, entry, asked, answer)])
 

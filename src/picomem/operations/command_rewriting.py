@@ -13,14 +13,15 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from picomem.coded_text import CodedText, Command, with_commands
 from picomem.light_dataclass import fields, replace
 from picomem.operations.inert_results import inert
 from picomem.operations.operation import option_flag, options
 from picomem.text.inert_text import one_line
 
 LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote a long text
-ASK_PERSON = "(`picomem` is a command for the person's terminal: tell them.)"
-ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask its operator.)"
+ASK_PERSON = CodedText("advice.ask_person")
+ASK_OPERATOR = CodedText("advice.ask_operator")
 OPENAPI = "/api/v1/openapi.json"
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
 _OPTION = re.compile(r"`[^`]*`|“[^”]*”|(?<![\w-])--(?P<name>[a-z][a-z-]*)(?![\w-])")
@@ -35,6 +36,8 @@ def for_agents(text: str, tools: Mapping[str, str], *, ask: str = ASK_PERSON) ->
 
     `tools` are the tools' names by command.
     """
+    if isinstance(text, CodedText):
+        return _coded(text, lambda command: _tool_for(command, tools), ask)
     told = _COMMAND.sub(lambda match: _tool(match, tools), one_line(text, LONGEST_SENTENCE))
     return f"{told} {ask}" if _COMMAND.search(told) else told
 
@@ -43,6 +46,9 @@ def for_remote_callers(text: str, offered: Mapping[str, type], *, ask: str = ASK
     """A sentence for a caller over a network: commands that the server offers are named as its operations; `ask` says
     who can run any other. `offered` are the requests of the operations by name. A sentence that was rewritten before
     stays the same."""
+
+    if isinstance(text, CodedText):
+        return _coded(text, lambda command: _operation_for(command, offered), ask)
 
     def operation(match: re.Match[str]) -> str:
         name, rest = match.groups()
@@ -57,6 +63,40 @@ def for_remote_callers(text: str, offered: Mapping[str, type], *, ask: str = ASK
         return text
     told = _OPTION.sub(lambda match: _field(match, offered), _COMMAND.sub(operation, text))
     return f"{told} {ask}" if not told.endswith(ask) and _COMMAND.search(told) else told
+
+
+def _coded(text: CodedText, named: Callable[[Command], str], ask: str) -> str:
+    """A text with its commands as a surface names them. `named` gives nothing for one that the surface does not
+    offer."""
+    left: list[Command] = []
+
+    def shown(command: Command) -> str:
+        other = named(command)
+        left.extend([] if other else [command])
+        return other or str(command)
+
+    told = with_commands(text, shown)
+    return CodedText("advice.after", text=told, advice=ask) if left and ask else told
+
+
+def _tool_for(command: Command, tools: Mapping[str, str]) -> str:
+    has_tool = command.name in tools and not command.options
+    return f"`{' '.join((tools[command.name], *command.words))}`" if has_tool else ""
+
+
+def _operation_for(command: Command, offered: Mapping[str, type]) -> str:
+    """The operation and the fields of its request that a command fills; nothing where the request has no such field."""
+    name = command.name
+    if name not in offered:
+        return ""
+    declared = options(offered[name])
+    positional = [field for field, _, about in declared if about["positional"]]
+    given = {**dict(zip(positional, command.words, strict=False)), **command.options}
+    if len(command.words) > len(positional) or not given.keys() <= {field for field, *_ in declared}:
+        return ""
+    if not given:
+        return CodedText("remote_command.operation", name=name)
+    return CodedText("remote_command.operation_with_fields", name=name, given=json.dumps(given, ensure_ascii=False))
 
 
 def result_for_remote_callers(result: Any, offered: Mapping[str, type]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from picomem.coded_text import CodedText, rewritten
 from picomem.light_dataclass import fields, replace
 from picomem.text.inert_text import for_prompt, one_line
 
@@ -14,6 +15,8 @@ _TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", 
 def inert(value: Any, name: str = "") -> Any:
     """A result, or the value of its field `name`, with every text in it made safe. Data for programs are not: JSON has
     escapes of its own."""
+    if isinstance(value, CodedText):
+        return rewritten(value, one_line)
     if isinstance(value, str):
         return for_prompt(value) if name in _TEXTS else one_line(value)
     if isinstance(value, list | tuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
+from picomem.coded_text import CodedText, Command
 from picomem.engine.upkeep import reason_origins
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import iso_or_none
@@ -144,5 +145,4 @@ def _change_view(change: Change, key: str, origin: Origin | None) -> ChangeView:
 def damage_warnings(damaged: Iterable[str]) -> list[str]:
     """The warnings about damaged rows that were left out, given their ids."""
     lost = len(set(damaged))
-    said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
-    return [f"{said} left out; run `picomem doctor`."] if lost else []
+    return [CodedText("warning.damaged_rows", count=lost, command=Command("doctor"))] if lost else []

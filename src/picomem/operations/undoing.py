@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
@@ -67,8 +68,8 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
         for step, before, after in zip(done, undone, undoing, strict=True)
     ]
     expired = [step.key for step in done if step.memory and step.memory.expired(now)]
-    warnings = [
-        f"“{key}” is believed again, and its expiry date is past; `picomem revise {key} --expires-at never` keeps it."
+    warnings: list[str] = [
+        CodedText("warning.believed_again", key=key, command=Command("revise", key, expires_at="never"))
         for key in expired
     ]
     undone = done[0].undone

@@ -87,7 +87,7 @@ async def _said(asked: PageRequest, session: str) -> Redirect | PageContent:
     try:
         turn = await asked.call("chat", arguments)
     except PicomemError as error:
-        problem = {"problem": str(error), "problem_code": error.code, "draft": message}
+        problem = {"problem": error.message, "problem_code": error.code, "draft": message}
         page = await (_session_page(asked, "", problem) if session else _sessions_page(asked, problem))
         return replace(page, status=error.status)
     return Redirect(to=f"/chat/{turn['session']}#end")

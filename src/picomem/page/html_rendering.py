@@ -17,11 +17,11 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from picomem.clock import Micros, parse_iso
+from picomem.coded_text import without
 from picomem.page.marked_text import marked_pieces
-from picomem.page.message_catalog import LANGUAGES, Say
+from picomem.page.message_catalog import LANGUAGES, Say, told, told_word
 from picomem.page.page_view import address_of
 from picomem.page.relative_time import ago, exactly
-from picomem.page.stored_reasons import told_citation, told_reason, told_warning, told_why, told_word
 from picomem.page.svg_marks import columns, icon, score_bar
 from picomem.page.told_errors import error_meanings, told_error
 from picomem.text.inert_text import for_prompt, one_line
@@ -79,10 +79,8 @@ def _environment() -> Environment:
         "one_line": one_line,
         "as_typed": _as_typed,
         "short_id": _short_id,
-        "told_citation": pass_context(lambda context, citation: told_citation(citation, context["t"])),
-        "told_reason": pass_context(lambda context, reason: told_reason(reason, context["t"])),
-        "told_warning": pass_context(lambda context, warning: told_warning(warning, context["t"])),
-        "told_why": pass_context(lambda context, why: told_why(why, context["t"])),
+        "told": pass_context(lambda context, text: told(text, context["t"])),
+        "without": without,
         "told_word": pass_context(lambda context, word: told_word(word, context["t"])),
     }
     return environment

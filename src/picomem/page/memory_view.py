@@ -131,7 +131,7 @@ async def _page(
         "verbs": {verb: asked.say(f"verb.{verb}") for verb in VERBS},
         "archiving": archiving_change(changes) if not memory.current else "",
         "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
-        "problem": str(error) if error else "",
+        "problem": error.message if error else "",
         "problem_status": error.status if error else 0,
         "problem_code": error.code if error else "",
         "is_editing": (asked.asked("edit") == "1" and memory.current) or error is not None,
@@ -183,7 +183,7 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
                 result = replace(result, turns=marked)
                 problem = result.explanation
             except PicomemError as error:
-                problem, code = str(error), error.code
+                problem, code = error.message, error.code
         opened.append(OpenedSource(source, result, problem, code))
     return opened
 

@@ -8,10 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
+from picomem.coded_text import CodedText, worded
+from picomem.english_texts import ENGLISH
+from picomem.errors import meanings
+
 LANGUAGES = {"en": "English", "zh": "中文"}
 # HTTP statuses that have a text, error_status.STATUS. What exactly went wrong is a sentence in English.
 STATUSES = frozenset({400, 401, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503})
-_ONE = ".one"  # the end of the key of a text for a count of 1, where it differs
 
 
 class Say(Protocol):
@@ -22,8 +25,11 @@ class Say(Protocol):
 
 @cache
 def catalog(language: str) -> Mapping[str, str]:
-    """All texts of a language, by key."""
-    return json.loads((files("picomem.page") / "messages" / f"{language}.json").read_text("utf-8"))
+    """All texts of a language, by key: those of the page, of errors, and of what picomem says about its decisions."""
+    texts = json.loads((files("picomem.page") / "messages" / f"{language}.json").read_text("utf-8"))
+    if language != "en":
+        return texts
+    return {**ENGLISH, **{f"error_code.{code}": meaning for code, meaning in meanings().items()}, **texts}
 
 
 @cache
@@ -32,12 +38,19 @@ def say_in(language: str) -> Say:
     texts = catalog(language)
 
     def say(key: str, /, **values: object) -> str:
-        if values.get("count") == 1 and key + _ONE in texts:
-            key += _ONE
-        shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
-        return texts[key].format_map(shown) if shown else texts[key]
+        return worded(texts, key, values) if values else texts[key]
 
     return say
+
+
+def told(text: str, say: Say) -> str:
+    """A text in the language of `say`; one that a person or an agent wrote is shown as it is."""
+    return say(text.code, **text.values) if isinstance(text, CodedText) else text
+
+
+def told_word(word: str, say: Say) -> str:
+    """A decision in the language of `say`; a word that is not known as it is."""
+    return say(f"reason_word.{word}") if f"reason_word.{word}" in catalog("en") else word
 
 
 def preferred_language(accepted: str) -> str:

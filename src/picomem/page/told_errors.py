@@ -1,12 +1,10 @@
-"""Errors in the reader's language, by their codes.
-
-The English catalogue has the meaning of each code word for word, as errors.py has it.
-"""
+"""Errors in the reader's language, by their codes."""
 
 from __future__ import annotations
 
+from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
-from picomem.page.message_catalog import Say, catalog
+from picomem.page.message_catalog import Say, catalog, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +17,14 @@ class ToldError:
 
 
 def told_error(code: str, message: str, say: Say) -> ToldError:
-    """An error as the page shows it: in English by its message alone."""
+    """An error as the page shows it: by its message alone, where that is known in the reader's language."""
+    if isinstance(message, CodedText):
+        return ToldError(told(message, say), "")
     key = f"error_code.{code}"
-    english, told = catalog("en")[key], say(key)
-    if told == english:
+    english, meaning = catalog("en")[key], say(key)
+    if meaning == english:
         return ToldError("", message)
-    return ToldError(told, "" if message == english else message)
+    return ToldError(meaning, "" if message == english else message)
 
 
 def error_meanings(say: Say) -> dict[str, list[str]]:

@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from itertools import chain
 
+from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
 from picomem.policy.low_value import low_value_reason
 from picomem.policy.pattern_tables import any_of, visible
@@ -38,6 +39,11 @@ class Verdict:
     keep: bool
     refusal: Refusal | None
     reason: str
+
+    @property
+    def recorded_reason(self) -> str:
+        """The sentence with the name of the refusal, as the record of changes has it."""
+        return CodedText("reason.refused", why=self.reason, name=str(self.refusal))
 
 
 def judge(

@@ -22,6 +22,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.policy.broken_lines import hits_across_breaks
@@ -197,7 +198,7 @@ def check_ids(scope: Scope, actor: str = "") -> Scope:
     ids = {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session, "actor": actor}
     for name, value in ids.items():
         if value and redactor.redact(value).findings:
-            raise InvalidInput(f"The {name} id looks like a secret, and ids are stored as they are; choose another.")
+            raise InvalidInput(CodedText("reason.id_is_secret", name=name))
     return scope
 
 

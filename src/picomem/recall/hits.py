@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from picomem.clock import to_datetime
+from picomem.clock import Micros, to_datetime
+from picomem.coded_text import CodedText, all_of
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
@@ -141,20 +142,25 @@ def citation(episode: Episode, transcript: Transcript | None) -> str:
     """Return where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`; and if it was taken
     back."""
     if transcript is None:
-        return "transcript gone"
-    turns = (
-        f"turn {episode.first_turn + 1}"
-        if episode.first_turn == episode.last_turn
-        else f"turns {episode.first_turn + 1}–{episode.last_turn + 1}"
-    )
-    day = f", {to_datetime(episode.started_at):%Y-%m-%d}" if episode.started_at is not None else ""
-    left = ", on an abandoned branch" if transcript.took_back(episode.first_turn) else ""
-    return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}{left}"
+        return CodedText("citation.gone")
+    where, first = f"{transcript.host} {transcript.session[:8] or transcript.id[:8]}", episode.first_turn + 1
+    if episode.first_turn == episode.last_turn:
+        cited = CodedText("citation.turn", where=where, turn=str(first))
+    else:
+        cited = CodedText("citation.turns", where=where, turns=f"{first}–{episode.last_turn + 1}")
+    if episode.started_at is not None:
+        cited = CodedText("citation.dated", citation=cited, day=_day(episode.started_at))
+    return CodedText("citation.abandoned", citation=cited) if transcript.took_back(episode.first_turn) else cited
 
 
 def message_citation(message: Message) -> str:
     """Return where a message of a conversation with PicoBot stands: `picobot 01a20090 message 12, 2026-02-10`."""
-    return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
+    cited = CodedText("citation.message", where=f"picobot {message.session_id[:8]}", turn=str(message.seq))
+    return CodedText("citation.dated", citation=cited, day=_day(message.created_at))
+
+
+def _day(at: Micros) -> str:
+    return f"{to_datetime(at):%Y-%m-%d}"
 
 
 def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, str], text: str) -> str:
@@ -166,24 +172,19 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
         near = {term: words.nearly[term][doc] for term in evidence.words if doc in words.nearly.get(term, ())}
         own = [term for term in evidence.words if term not in near]
         named = [name for term in heaviest for name in _named(term, near, own, asked, text)]
-        reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
+        reasons.append(CodedText("why.contains" if words.substring else "why.words", words=tuple(dict.fromkeys(named))))
     if evidence.context > 0:
-        reasons.append("its neighbours fit")
+        reasons.append(CodedText("why.neighbours"))
     if evidence.meaning >= 0.5:
-        reasons.append("near in meaning")
+        reasons.append(CodedText("why.meaning"))
     if evidence.event:
-        reasons.append("tells of the time asked for")
+        reasons.append(CodedText("why.tells_of_time"))
     elif evidence.in_window:
-        reasons.append("from the time asked for")
+        reasons.append(CodedText("why.from_time"))
     if not reasons:
-        reasons.append(
-            "near in meaning"
-            if evidence.meaning > 0
-            else "its session fits"
-            if evidence.session
-            else "no word of the question"
-        )
-    return "; ".join(reasons)
+        weak = "meaning" if evidence.meaning > 0 else "session" if evidence.session else "no_word"
+        reasons.append(CodedText(f"why.{weak}"))
+    return all_of(*reasons)
 
 
 def _named(
@@ -193,7 +194,7 @@ def _named(
     of the question that the hit holds. `near` has the terms of other words, `own` are terms that the hit holds."""
     if term in near:
         replaced = [one for one in asked if near.get(one) == near[term]]
-        return [f"{_written(text, near[term])} (near {_asked_phrase(replaced, asked)})"]
+        return [CodedText("why_word.near", word=_written(text, near[term]), asked=_asked_phrase(replaced, asked))]
     run = asked.get(term, term)
     if not is_cjk(run):
         return [asked_word(term, asked)]
@@ -250,7 +251,8 @@ def spelling_warnings(
     for term, spellings in spelled.items():
         words = {word.casefold(): word for text in texts for near in spellings if (word := _word_in(text, near))}
         if words:
-            yield f"“{asked_word(term, asked)}” was not found; looked for {', '.join(sorted(words.values()))} as well."
+            looked_for = tuple(sorted(words.values()))
+            yield CodedText("warning.spelled", name=asked_word(term, asked), words=looked_for)
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from picomem.clock import Micros
+from picomem.coded_text import all_of
 from picomem.errors import Corrupt
 from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
@@ -54,7 +55,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
         memory_hit(
             records[doc],
             round(weight * share, 4),
-            "; ".join(filter(None, [_reason(state, records[doc], signals, words), remarks.get(doc)])),
+            all_of(_reason(state, records[doc], signals, words), *filter(None, [remarks.get(doc)])),
             context=state.wanted.include_context,
             said_in=_said_in(state, records[doc], links.get(records[doc].id, ())),
             remark=remarks.get(doc, ""),

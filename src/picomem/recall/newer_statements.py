@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from picomem.coded_text import all_of
 from picomem.errors import Corrupt, StoreError
 from picomem.light_dataclass import replace
 from picomem.recall.final_scores import rescored
@@ -65,7 +66,7 @@ def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit
         older, first = by_id[older_id], by_id.get(hit.id, hit)
         by_id[first.id] = rescored(first, max(first.score, older.score))
         older = rescored(older, round(older.score * 0.999, 4))
-        by_id[older_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
+        by_id[older_id] = replace(older, why=all_of(older.why, OUTDATED), remark=OUTDATED)
     return list(by_id.values())
 
 

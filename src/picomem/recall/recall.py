@@ -12,6 +12,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
@@ -81,18 +82,17 @@ class Recall:
         warnings = state.warnings
         if state.damaged:
             lost = len(set(state.damaged))
-            said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
-            warnings.append(f"{said} left out; run `picomem doctor`.")
+            warnings.append(CodedText("warning.damaged_rows", count=lost, command=Command("doctor")))
         sure = state.confidence if ranked else 0.0
         missed = state.empty_window
         if missed is not None and not any(missed.holds(hit.at) for hit in ranked):
-            warnings.append(f"Nothing is known from “{missed.phrase}”; looked at all times.")
+            warnings.append(CodedText("warning.nothing_from_time", name=missed.phrase))
             sure = min(sure, _OF_ANOTHER_TIME)
         if ranked and sure < wanted.min_confidence:
             warnings.append(_too_unsure(ranked, sure, wanted))
             ranked = []
         if state.episodes == 0 and sure < _DOUBTFUL:
-            warnings.append("No past session has been read yet; run `picomem ingest`.")
+            warnings.append(CodedText("warning.nothing_read", command=Command("ingest")))
         chosen = _chosen(ranked, wanted)
         redactor = self._redactor() if chosen else None
         # Before anything is cut, for half of a secret is not known as one.
@@ -125,16 +125,13 @@ def with_doubt(answer: Answer) -> Answer:
     """A whole answer, with a warning if what was asked is probably not known."""
     if not (answer.hits or answer.left_out) or answer.confidence >= _DOUBTFUL:
         return answer
-    said = f"What was asked is probably not known: {answer.confidence:.0%} of such answers hold it."
+    said = CodedText("warning.probably_unknown", sure=f"{answer.confidence:.0%}")
     return replace(answer, warnings=(*answer.warnings, said))
 
 
 def _too_unsure(withheld: list[Hit], sure: float, wanted: Wanted) -> str:
-    count = "One hit was" if len(withheld) == 1 else f"{len(withheld)} hits were"
-    return (
-        f"{count} held back: that they answer the question is {sure:.0%} likely, and less than "
-        f"{wanted.min_confidence:.0%} counts as nothing; ask with a min_confidence of 0 to see them."
-    )
+    least = f"{wanted.min_confidence:.0%}"
+    return CodedText("warning.held_back", count=len(withheld), sure=f"{sure:.0%}", least=least)
 
 
 def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> tuple[list[Hit], list[Hit]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from itertools import combinations
 
+from picomem.coded_text import CodedText, all_of
 from picomem.light_dataclass import replace
 from picomem.recall.final_scores import rescored
 from picomem.records.hit import Hit
@@ -14,7 +15,7 @@ from picomem.records.memory import Memory, doubted_pairs
 
 CLOSE = 0.25  # of the score: two statements that fit so nearly alike
 FAR = 0.7  # an older one that fits so much better was asked for itself
-OUTDATED = "older statement, perhaps outdated"
+OUTDATED = CodedText("why.outdated")
 _MOST_DECISIONS = 60
 
 
@@ -60,7 +61,7 @@ def replaced_last(hits: Sequence[Hit], replaced_by: Mapping[str, str], taken_fro
         if newer.score <= older.score:
             by_id[newer.id] = rescored(newer, older.score)
             older = rescored(older, round(newer.score * 0.999, 4))
-        by_id[episode_id] = replace(older, why=f"{older.why}; {OUTDATED}", remark=OUTDATED)
+        by_id[episode_id] = replace(older, why=all_of(older.why, OUTDATED), remark=OUTDATED)
     return [by_id[hit.id] for hit in hits]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import MINUTE, Micros
+from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
 from picomem.recall.legs import RecallState
 from picomem.store import episode_events, episodes, search
@@ -85,7 +86,5 @@ def _named_sessions(state: RecallState, reading: SessionReading) -> list[str]:
     known = episodes.transcripts_in_order(state.tx, state.scope, state.now, quiet)
     named = chosen(reading, known)
     if not named and reading.certain:
-        state.warnings.append(
-            f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them."
-        )
+        state.warnings.append(CodedText("warning.no_such_session", name=reading.phrase, count=len(known)))
     return named

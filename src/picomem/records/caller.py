@@ -7,6 +7,7 @@ from functools import wraps
 from shlex import quote
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from picomem.coded_text import CodedText
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
@@ -19,7 +20,7 @@ OWN_DATA = frozenset({READ_SESSIONS, READ, WRITE_SESSIONS, WRITE})
 PURGE = "memory:purge:user"
 READ_EVERYONE = "memory:read:global"
 GLOBAL = frozenset({READ_EVERYONE, "memory:write:global"})
-SESSIONS_NOT_READ = f"Past sessions were left out: they need the permission {READ_SESSIONS}."
+SESSIONS_NOT_READ = CodedText("warning.sessions_not_read", permission=READ_SESSIONS)
 METRICS = "server:read:metrics"
 GRANTABLE = GLOBAL | {METRICS}
 TOKEN_SIGNATURE = "api:"  # begins the name of a caller who shows a token

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText, code_of, read_stored, stored_form
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict
 from picomem.records.ids import content_hash
@@ -19,12 +20,12 @@ from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
 _BEHIND_ALL = "\uffff"  # ids are hexadecimal
-PURGED = "purged"  # the reason of a change whose own was erased
+_PURGED = CodedText("reason.purged")  # the reason of a change whose own was erased
 
 
 def record(tx: Transaction, scope: Scope, change: Change) -> None:
-    digest = content_hash(change.reason, change.candidate)
-    values = asdict(change)
+    values = {**asdict(change), "reason": stored_form(change.reason)}
+    digest = content_hash(values["reason"], change.candidate)
     values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
     sql(tx).run("insert_change", user=scope.user, content_hash=digest, **values)
 
@@ -155,23 +156,29 @@ def blank(tx: Transaction, scope: Scope, change: Change) -> None:
         "blank_change",
         user=scope.user,
         id=change.id,
-        reason=PURGED,
+        reason=stored_form(_PURGED),
         memory_id=change.memory_id,
         before=change.before,
         after=change.after,
-        content_hash=content_hash(PURGED, ""),
+        content_hash=content_hash(stored_form(_PURGED), ""),
     )
+
+
+def is_blank(change: Change) -> bool:
+    """Return whether what a change did was purged."""
+    return code_of(change.reason) == _PURGED.code
 
 
 def rewrite_text(tx: Transaction, scope: Scope, change: Change) -> None:
     """Store another reason and another candidate for a change."""
+    reason = stored_form(change.reason)
     sql(tx).run(
         "rewrite_change_text",
         user=scope.user,
         id=change.id,
-        reason=change.reason,
+        reason=reason,
         candidate=change.candidate,
-        content_hash=content_hash(change.reason, change.candidate),
+        content_hash=content_hash(reason, change.candidate),
     )
 
 
@@ -182,7 +189,7 @@ def purge(tx: Transaction, scope: Scope) -> None:
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
     """Return whether this very refusal is on record already: a second run need not write it again."""
-    row = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
+    row = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(stored_form(reason), candidate))
     return row is not None
 
 
@@ -209,7 +216,7 @@ def _change(row: Row) -> Change:
         actor=values["actor"],
         verb=values["verb"],
         decision=values["decision"],
-        reason=values["reason"],
+        reason=read_stored(values["reason"]),
         memory_id=values["memory_id"],
         before=values["before"],
         after=values["after"],

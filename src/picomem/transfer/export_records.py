@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from picomem.clock import DAY, Micros, iso, parse_iso
+from picomem.coded_text import data_of, rewritten, text_of
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.graph_mapping import LONGEST_PATH
@@ -133,7 +134,7 @@ def _change_record(change: Change, clean: Clean) -> JsonObject:
         "actor": change.actor,
         "verb": change.verb,
         "decision": change.decision,
-        "reason": clean(change.reason),
+        "reason": data_of(rewritten(change.reason, clean)),
         "before": change.before,
         "after": change.after,
         "undoes": change.undoes,
@@ -286,7 +287,7 @@ def _read_change(fields: _Fields, memory_id: str, clean: Clean) -> Change:
         actor=actor if _ACTOR.fullmatch(actor) else "import",
         verb=verb if verb in CHANGE_VERBS else _OTHER,
         decision=decision if decision in CHANGE_DECISIONS else _OTHER,
-        reason=clean(fields.text("reason")),
+        reason=rewritten(fields.coded_text("reason"), clean),
         memory_id=memory_id,
         before=fields.number_or_none("before"),
         after=fields.number_or_none("after"),
@@ -385,6 +386,12 @@ class _Fields:
 
     def text(self, name: str) -> str:
         return self.value(name, str)
+
+    def coded_text(self, name: str) -> str:
+        try:
+            return text_of(self.value(name, (str, list)))
+        except ValueError as error:
+            raise InvalidInput(f"{self.where}{name}: {error}") from None
 
     def name(self, name: str, most: int = _LONGEST_NAME) -> str:
         """A short line of text."""

@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+from picomem.coded_text import CodedText
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.history.imported_conversations import note_conversation
 from picomem.history.undo import undo
@@ -72,7 +73,7 @@ class Restoring:
             self._importer.report.known += 1
             return
         try:
-            (done,) = undo(tx, writer, self._scope, taken_back_by, "imported again from an export of picomem")
+            (done,) = undo(tx, writer, self._scope, taken_back_by, CodedText("reason.imported_again"))
         except InvalidInput:  # nothing of it was believed when it came, or a purge took what there was
             self._importer.report.known += 1
             return
@@ -86,7 +87,7 @@ class Restoring:
     def _undo_of_arrival(self, tx: Transaction, memory_id: str) -> str:
         """The change that took a memory's arrival with an export back; empty where it is in force."""
         changes = audit.of_memory(tx, self._scope, memory_id, [])
-        arrivals = [change.id for change in changes if change.decision == IMPORTED and change.reason != audit.PURGED]
+        arrivals = [change.id for change in changes if change.decision == IMPORTED and not audit.is_blank(change)]
         if not arrivals:
             return ""
         last, is_taken_back = arrivals[-1], False
@@ -106,7 +107,7 @@ class Restoring:
                 (version.scope.project, version.scope.agent, version.scope.session, *version.tags, *version.related),
                 version.origin,
             )
-            reason = "" if names.keep else names.reason
+            reason = "" if names.keep else names.recorded_reason
             try:
                 check_ids(version.scope)
                 is_file = bool(version.path) and not is_graph_path(version.path)
@@ -114,18 +115,18 @@ class Restoring:
                     checked_path(version.path, self._importer.cleaner)
                     check_text(version.content)
                 elif self._importer.clean(version.path) != version.path:
-                    raise InvalidInput("A name in its path looks like a secret.")
+                    raise InvalidInput(CodedText("reason.refused_export_secret"))
             except (InvalidInput, Refused) as error:
-                return str(error)
+                return error.message
             for text in () if is_file else filter(None, (version.content, version.context)):
                 verdict = judge(text, kind=version.kind, origin=version.origin, explicit=True)
-                reason = reason or ("" if verdict.keep else f"{verdict.reason} ({verdict.refusal})")
+                reason = reason or ("" if verdict.keep else verdict.recorded_reason)
             if not version.content and not is_file:
-                reason = "It has no text."
+                reason = CodedText("reason.refused_export_empty")
             if reason:
                 return reason
             if version.path and version.known_to is None and memories.by_path(tx, version.scope, version.path):
-                return f"There is a {'file' if is_file else 'part of the graph'} {version.path} here."
+                return CodedText(f"reason.refused_export_{'file' if is_file else 'graph'}", path=version.path)
         return self._reason_against_changes(tx, memory)
 
     def _reason_against_changes(self, tx: Transaction, memory: ExportedMemory) -> str:
@@ -133,7 +134,7 @@ class Restoring:
         for change in memory.changes:
             here = audit.change(tx, self._scope, change.id)
             if here is not None and here.memory_id not in (change.memory_id, ""):
-                return f"Its change {change.id} is another's here."
+                return CodedText("reason.refused_export_change", change=change.id)
         return ""
 
     def _refuse(self, tx: Transaction, writer: Writer, place: str, memory: ExportedMemory, reason: str) -> None:
@@ -156,7 +157,7 @@ class Restoring:
                 tx, self._scope, "memory", memory.versions[0].id, link.version, [link.parent], link.change_id
             )
         last = memory.versions[-1]
-        reason = "imported with its history from an export of picomem"
+        reason = CodedText("reason.imported")
         writer.record(tx, self._scope, IMPORTED, reason, memory_id=last.id, after=last.version)
 
     def _keyed(self, tx: Transaction, version: Memory) -> Memory:

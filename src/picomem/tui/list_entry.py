@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from picomem.coded_text import value_of
 from picomem.light_dataclass import dataclass
 from picomem.operations.inert_results import inert
 from picomem.operations.presentations.wording import attributed, day, plural
@@ -161,7 +162,7 @@ def episode_entries(episodes: Iterable[HitView]) -> list[ListEntry]:
     """Episodes of the timeline, by the session and day in which they were said."""
     entries = []
     for episode in map(inert, episodes):
-        pointer = episode.citation.split(" turn")[0] or episode.session[:8]
+        pointer = value_of(episode.citation, "where") or episode.citation or episode.session[:8]
         when = day(episode.at)
         section = "  ".join(filter(None, (when[:10], pointer, f"[{episode.project}]" if episode.project else "")))
         about = [_turns(episode)] if episode.turns else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import value_of
 from picomem.operations.presentation import (
     Block,
     Heading,
@@ -193,7 +194,7 @@ def timeline(result: TimelineResult) -> Presentation:
         if hit.session != session:
             session = hit.session
             project = f"  [{hit.project}]" if hit.project else ""
-            blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
+            blocks.append(Heading(f"── {value_of(hit.citation, 'where') or hit.citation}{project}"))
         blocks.append(PresentedEntry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
     if result.filters:
         blocks.append(Sentence(nothing_matches("episode", result.filters)))

@@ -18,6 +18,7 @@ from tests.databases import Database
 
 from picomem import consolidation_runner
 from picomem.clock import DAY
+from picomem.coded_text import CodedText, all_of, without
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, to_review
 from picomem.engine.upkeep import unknown_project
@@ -27,9 +28,9 @@ from picomem.operations.command_rewriting import for_remote_callers
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.table import operation
 from picomem.operations.undoing import Undo
-from picomem.page.message_catalog import catalog, say_in
-from picomem.page.stored_reasons import told_citation, told_reason, told_warning, told_why, told_word
-from picomem.policy.refusal import Refusal
+from picomem.page.message_catalog import catalog, say_in, told, told_word
+from picomem.policy.gate import Verdict
+from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.recall.recency import OUTDATED
 from picomem.records.caller import SESSIONS_NOT_READ
 from picomem.records.kinds import CHANGE_DECISIONS
@@ -53,8 +54,8 @@ def _reasons(engine: Engine) -> list[str]:
 
 def _check_told(reasons: list[str]) -> None:
     for reason in reasons:
-        assert told_reason(reason, ENGLISH) == reason
-        assert not re.search(r"[a-z]{3}", _AS_STORED.sub("", told_reason(reason, CHINESE))), reason
+        assert told(reason, ENGLISH) == reason
+        assert not re.search(r"[a-z]{3}", _AS_STORED.sub("", told(reason, CHINESE))), reason
 
 
 def _change_much(engine: Engine, clock) -> None:
@@ -129,28 +130,23 @@ def test_what_a_model_decides_about_a_pair_is_told(consolidated: Engine, relatio
     doubt(consolidated)
     (settled,), _ = _in_thread(anyio.run, consolidation_runner.reconcile, consolidated, Judging(relation))
     _check_told([settled.change.reason])
-    assert told_reason(settled.change.reason, CHINESE).endswith("（the wiki moved）")
+    assert told(settled.change.reason, CHINESE).endswith("（the wiki moved）")
 
 
 @pytest.mark.parametrize("refusal", Refusal)
 def test_every_refusal_is_told(refusal: Refusal) -> None:
-    stored = f"{refusal.reason} ({refusal})"
-    assert told_reason(stored, ENGLISH) == stored
-    assert told_reason(stored, CHINESE) == CHINESE(f"reason.refused_{refusal.value}")
-    assert told_reason(f"{stored}; and more", CHINESE) == f"{stored}; and more"
+    stored = Verdict(False, refusal, refusal.reason).recorded_reason
+    assert stored == f"{refusal.reason} ({refusal})"
+    assert told(stored, CHINESE) == f"{CHINESE(f'refusal.{refusal}', most=LONGEST_CONTENT)}（{refusal}）"
 
 
-def test_a_sentence_keeps_what_it_names() -> None:
-    assert told_reason("it is new; it may outdate “text”", CHINESE) == "这是新的；它可能使“text”过时"
-    assert told_reason("changed: text, tags", CHINESE) == "已更改：内容、标签"
-
-
-@pytest.mark.parametrize(
-    "given", ["", "so she says", "it is new; so she says", "it is {new}", "{key}", "it is new; ", "(x)"]
-)
-def test_a_reason_that_somebody_gave_is_shown_as_it_is(given: str) -> None:
-    assert told_reason(given, ENGLISH) == given
-    assert told_reason(given, CHINESE) == given
+@pytest.mark.parametrize("given", ["so she says", "it is new", "it is {new}", '["reason.is_new",{}]', '"so" she\nsays'])
+def test_a_reason_that_somebody_gave_is_shown_as_it_is(engine: Engine, given: str) -> None:
+    """Issue 40, point 3: what a person or an agent wrote is never taken for what picomem found, however it reads."""
+    engine.remember("The berth is number 12", key="berth")
+    engine.forget("berth", reason=given)
+    reason = _reasons(engine)[0]
+    assert (reason, told(reason, ENGLISH), told(reason, CHINESE)) == (given, given, given)
 
 
 def test_every_decision_has_a_word() -> None:
@@ -162,31 +158,26 @@ def test_every_decision_has_a_word() -> None:
 def test_why_a_hit_was_found_is_told(engine: Engine) -> None:
     engine.remember("The queue moved from Redis to PostgreSQL", key="queue")
     (hit,) = engine.recall("where is the queue").hits
-    assert told_why(hit.why, ENGLISH) == hit.why == "words: queue"
-    assert told_why(hit.why, CHINESE) == "含词：queue"
-    assert (
-        told_why("words: quay (near key), boat; near in meaning", CHINESE) == "含词：quay（近似“key”）、boat；语义相近"
+    assert told(hit.why, ENGLISH) == hit.why == "words: queue"
+    assert told(hit.why, CHINESE) == "含词：queue"
+    near = CodedText("why_word.near", word="quay", asked="key")
+    why = all_of(CodedText("why.words", words=(near, "boat")), CodedText("why.meaning"), OUTDATED)
+    assert why == "words: quay (near key), boat; near in meaning; older statement, perhaps outdated"
+    assert told(without(why, OUTDATED), CHINESE) == "含词：quay（近似“key”）、boat；语义相近"
+
+
+def test_a_citation_is_told_in_the_language_of_the_page(engine: Engine, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Where does the grey ferry lie?"}))
+    engine.ingest([talk])
+    (hit,) = engine.recall("Where does the grey ferry lie?").hits
+    where = hit.citation.partition(" turn ")[0]
+    assert (hit.citation, told(hit.citation, CHINESE)) == (f"{where} turn 1", f"{where} 第 1 轮")
+    cited = CodedText(
+        "citation.abandoned", citation=CodedText("citation.dated", citation=hit.citation, day="2026-04-14")
     )
-    assert told_why(OUTDATED, ENGLISH) == OUTDATED != told_why(OUTDATED, CHINESE)
-    assert told_why("unheard of; no word of the question", CHINESE) == "unheard of；不含问题中的词"
-
-
-@pytest.mark.parametrize(
-    ("citation", "told"),
-    [
-        ("claude-code 97c5bbc9 turn 27, 2026-04-14", "claude-code 97c5bbc9 第 27 轮，2026-04-14"),
-        ("codex 019df1e5 turns 10–19", "codex 019df1e5 第 10–19 轮"),
-        (
-            "claude-code 97c5bbc9 turns 2–4, 2026-05-04, on an abandoned branch",
-            "claude-code 97c5bbc9 第 2–4 轮，2026-05-04，在已放弃的分支上",
-        ),
-        ("picobot 01a20090 message 12, 2026-02-10", "picobot 01a20090 第 12 条消息，2026-02-10"),
-        ("transcript gone", "会话记录已不存在"),
-        ("notes/harbor, opening hours.md", "notes/harbor, opening hours.md"),
-    ],
-)
-def test_a_citation_is_told_in_the_language_of_the_page(citation: str, told: str) -> None:
-    assert (told_citation(citation, ENGLISH), told_citation(citation, CHINESE)) == (citation, told)
+    assert cited == f"{where} turn 1, 2026-04-14, on an abandoned branch"
+    assert told(cited, CHINESE) == f"{where} 第 1 轮，2026-04-14，在已放弃的分支上"
 
 
 # What may stay in a warning that is told: names, commands and settings.
@@ -198,9 +189,8 @@ def _check_warnings(warnings: Iterable[str]) -> None:
     requests = {name: operation(name).request for name in ("doctor", "revise")}
     for said in warnings:
         for stored in (said, for_remote_callers(said, requests), for_remote_callers(said, {})):
-            assert told_warning(stored, ENGLISH) == stored
-            told = told_warning(stored, CHINESE)
-            assert not re.search(r"[a-z]{3}", _NAMED.sub("", told)), told
+            assert told(stored, ENGLISH) == stored
+            assert not re.search(r"[a-z]{3}", _NAMED.sub("", told(stored, CHINESE))), stored
 
 
 def test_the_warnings_of_recall_and_of_lists_are_told(engine: Engine, clock, tmp_path: Path) -> None:
@@ -211,10 +201,6 @@ def test_the_warnings_of_recall_and_of_lists_are_told(engine: Engine, clock, tmp
         *damage_warnings(["a", "b"]),
         *engine.search_notes("harbour").warnings,
         SESSIONS_NOT_READ,
-        *(
-            f"{reason}, so the notes were searched as well."
-            for reason in ("The store could not answer", "Recall found nothing", "Recall is not sure")
-        ),
     ]
     engine.remember("The harbour master keeps the ledgers of the quay", key="ledgers")
     warnings += engine.recall("the harbuor ledgers").warnings
@@ -234,7 +220,3 @@ def test_the_warnings_of_recall_and_of_lists_are_told(engine: Engine, clock, tmp
     for start in starts:
         assert any(said.startswith(start) for said in warnings), start
     _check_warnings(warnings)
-
-
-def test_a_warning_that_is_not_known_stays_as_it_is() -> None:
-    assert told_warning("Something new happened.", CHINESE) == "Something new happened."
