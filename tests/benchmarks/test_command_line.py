@@ -45,7 +45,8 @@ def test_it_runs_from_the_folder_of_the_project_and_lists_what_there_is() -> Non
         (["speed", "--files", "0"], "at least 1"),
         (["speed", "--sizes", "many"], "whole numbers"),
         (["redaction", "--instances", "0"], "from 1 to"),
-        (["quality"], "invalid choice"),
+        (["quality"], "the following arguments are required: FILE"),
+        (["qualiti"], "invalid choice"),
         (["ablation"], "FILE"),
     ],
 )

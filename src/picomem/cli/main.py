@@ -27,7 +27,7 @@ from picomem.cli.stderr_line import remark
 from picomem.cli.width import width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError, TooManyFiles, did_you_mean
 from picomem.operations.operation import GROUPS, Group
-from picomem.operations.table import NAMES, operation
+from picomem.operations.table import EVERYDAY, NAMES, operation
 from picomem.text.inert_text import escaped_json
 from picomem.version import __version__
 
@@ -86,7 +86,6 @@ _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
 # Python's own 700 it spends a twentieth of its time on looking through them.
 _OBJECTS_OF_A_COMMAND = 100_000
-_EVERYDAY = ("install", "ingest", "recall", "memories", "remember", "forget", "undo", "review", "open", "status")
 _EPILOG = """\
 `picomem help --all` lists every command, `picomem help COMMAND` explains one.
 
@@ -325,7 +324,7 @@ def parser_for(name: str, *, two_words: bool = False) -> Parser:
         prog="picomem",
         usage="picomem [--json] [--db PATH] [--user ID] COMMAND …",
         description="Long-term memory for AI agents, in one file.",
-        epilog="" if name else f"commands:\n{_described(_EVERYDAY)}\n\n{_EPILOG}",
+        epilog="" if name else _epilog(),
         parents=[_common()],
     )
     parser.add_argument("--version", action="version", version=f"picomem {__version__}")
@@ -365,6 +364,10 @@ def _group_help(first: str, seconds: list[str]) -> str:
 
 def _asks_for_help(arguments: list[str]) -> bool:
     return "--help" in arguments or "-h" in arguments
+
+
+def _epilog() -> str:
+    return f"commands:\n{_described(('install', *EVERYDAY, 'open'))}\n\n{_EPILOG}"
 
 
 def _commands_by_group() -> str:

@@ -52,6 +52,7 @@ _PLACES = {
     "pairing": ("pair-list", "pair-accept", "pair-revoke"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
+EVERYDAY = ("ingest", "recall", "memories", "remember", "forget", "undo", "review", "status")  # what most people need
 
 
 def operations() -> tuple[Operation, ...]:
