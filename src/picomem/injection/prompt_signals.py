@@ -36,8 +36,8 @@ def _cue(words: str, pieces: str = "") -> _Cue:
 
 _FILLERS = _cue("and so but ok okay hey hi um btw please pls just now then next also first go can could would you")
 _ORDERS = _cue(
-    """fix add remove delete rename refactor implement write rewrite create update show open look explain find search list
-    print summarize summarise translate move change make generate check review debug try rerun revert undo commit push
+    """fix add remove delete rename refactor implement write rewrite create update show open look explain find search
+    list print summarize summarise translate move change make generate check review debug try rerun revert undo commit push
     merge install format run test convert extract split clean improve set replace restart rebuild deploy apply read turn
     give help bump drop rebase wire put use build draft cut port""",
     "把 给 帮 请 查 写 翻译 总结 列 改 删 加 看 算 解释 继续 跑 试 换 修 重新 先 用 将",
@@ -59,8 +59,8 @@ _ANYWHERE = {
         "报错 代码 函数 测试 提交 分支 脚本 日志",
     ),
     "is small talk": _cue(
-        """thanks thank thx ty hi hello hey ok okay yes no nope yep yeah cool great nice perfect sorry lol haha hm wow ugh
-        bye sure lgtm done continue""",
+        """thanks thank thx ty hi hello hey ok okay yes no nope yep yeah cool great nice perfect sorry lol haha hm wow
+        ugh bye sure lgtm done continue""",
         "谢谢 好的 嗯 哈哈 早 晚安 辛苦 没事 收到 你好 继续",
     ),
     "holds code": _cue("", "{ } < > ; => :: ) ("),
