@@ -36,10 +36,10 @@ def _cue(words: str, pieces: str = "") -> _Cue:
 
 _FILLERS = _cue("and so but ok okay hey hi um btw please pls just now then next also first go can could would you")
 _ORDERS = _cue(
-    """fix add remove delete rename refactor implement write rewrite create update show open look explain find search
-    list print summarize summarise translate move change make generate check review debug try rerun revert undo commit push
-    merge install format run test convert extract split clean improve set replace restart rebuild deploy apply read turn
-    give help bump drop rebase wire put use build draft cut port""",
+    """fix add remove delete rename refactor implement write rewrite create update show open look explain find
+    search list print summarize summarise translate move change make generate check review debug try rerun revert
+    undo commit push merge install format run test convert extract split clean improve set replace restart rebuild
+    deploy apply read turn give help bump drop rebase wire put use build draft cut port""",
     "把 给 帮 请 查 写 翻译 总结 列 改 删 加 看 算 解释 继续 跑 试 换 修 重新 先 用 将",
 )
 # What stands anywhere in a prompt, by the name of the signal.
