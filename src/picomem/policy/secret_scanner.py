@@ -161,11 +161,12 @@ class _Linear:
             place += start - byte if len(data) == len(text) else len(data[byte:start].decode())
             byte = start
             # The engines differ in what they take for the other case of a letter beyond ASCII.
-            if found := _compiled(pattern).match(text, place) or _compiled(pattern, re.UNICODE).match(text, place):
-                yield found
+            whole = _compiled(pattern).match(text, place) or _compiled(pattern, re.UNICODE).match(text, place)
+            if whole is not None:
+                yield whole
             if count % _MANY == 0:
-                if found and byte - begun < _MANY * _CLOSE:  # RE2's wrapper takes microseconds for a match
-                    yield from _compiled(pattern).finditer(text, found.end())
+                if whole and byte - begun < _MANY * _CLOSE:  # RE2's wrapper takes microseconds for a match
+                    yield from _compiled(pattern).finditer(text, whole.end())
                     return
                 begun = byte
 
