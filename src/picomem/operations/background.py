@@ -8,7 +8,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.job_views import JobView, job_view
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentations import background as background_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -57,6 +57,42 @@ def cancel_job(engine: Engine, request: CancelJobRequest) -> JobView:
     return job_view(job_store.cancel_job(engine, request.name, resume=request.resume))
 
 
+def _present_jobs(result: JobsResult) -> Presentation:
+    blocks: tuple[Block, ...] = tuple(map(_entry, result.jobs))
+    nothing = Sentence("No job ran yet. `picomem serve`, `mcp`, `ingest --watch` and `chat` do background work.")
+    more = (f"There are more: --cursor {result.cursor}",) if result.cursor else ()
+    return Presentation(blocks=blocks or (nothing,), next_steps=more)
+
+
+def _present_job(result: JobView) -> Presentation:
+    return Presentation(blocks=(_entry(result),))
+
+
+def state_of(result: JobView) -> str:
+    """The state of a job and what belongs to it, in a few words."""
+    if result.cancelling:
+        return "running, and told to stop"
+    if result.state == "running":
+        return f"running, {_progress(result)}" if result.total else "running"
+    if result.state == "failed":
+        times = "once" if result.failures == 1 else f"{result.failures} times"
+        return f"failed {times}, tried again after {result.next_run_at}"
+    if result.state == "cancelled":
+        return f"cancelled, not begun again before {result.next_run_at}"
+    return f"{result.state}, last run ended {result.finished_at}" if result.finished_at else result.state
+
+
+def _progress(result: JobView) -> str:
+    if result.unit == "bytes":
+        return f"{result.done / 1e6:,.1f} of {result.total / 1e6:,.1f} MB read"
+    return f"{result.done:,} of {result.total:,} {result.unit}"
+
+
+def _entry(result: JobView) -> PresentedEntry:
+    error = (Text(result.last_error),) if result.last_error else ()
+    return PresentedEntry(f"{result.name}  {state_of(result)}", error)
+
+
 OPERATIONS = (
     Operation(
         name="jobs",
@@ -64,7 +100,7 @@ OPERATIONS = (
         request=JobsRequest,
         result=JobsResult,
         run=jobs,
-        present=background_presentations.jobs,
+        present=_present_jobs,
         reply=lambda result: "\n".join(f"{job.name}: {job.state}" for job in result.jobs) or "No job ever ran.",
         permission="memory:read:user",
         example="picomem jobs",
@@ -78,7 +114,7 @@ OPERATIONS = (
         request=CancelJobRequest,
         result=JobView,
         run=cancel_job,
-        present=background_presentations.job,
+        present=_present_job,
         reply=lambda job: f"{job.name}: {job.state}",
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),
