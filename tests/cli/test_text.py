@@ -14,7 +14,7 @@ from picomem.operations.presentation import (
     Text,
     Verbatim,
 )
-from picomem.operations.presentations.wording import row_counts
+from picomem.operations.wording import row_counts
 
 
 def test_every_part_of_a_presentation_has_its_lines() -> None:

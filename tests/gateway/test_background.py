@@ -22,8 +22,7 @@ from tests.ingest.test_host_summaries import claude, written
 
 import picomem
 from picomem.clock import MINUTE, system_clock
-from picomem.operations.background import CancelJobRequest, JobsRequest
-from picomem.operations.job_views import JobView
+from picomem.operations.background import CancelJobRequest, JobsRequest, JobView
 from picomem.operations.table import operation
 
 from .serving import TIMEOUT, Served, running_mcp, serving, token_made_here

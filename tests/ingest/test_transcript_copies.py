@@ -18,7 +18,8 @@ from picomem.engine.upkeep import keep_transcripts
 from picomem.errors import InvalidInput, Refused
 from picomem.ingest.copy_file import header_of, records_of, texts_of
 from picomem.ingest.transcript_copies import copies_folder, folder_name, lifetimes
-from picomem.operations.maintenance import IngestRequest, StatusRequest
+from picomem.operations.ingesting import IngestRequest
+from picomem.operations.maintenance import StatusRequest
 from picomem.operations.table import operation
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime

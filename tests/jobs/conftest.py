@@ -13,8 +13,7 @@ from tests.databases import Database
 
 from picomem.clock import Micros
 from picomem.jobs import Background, background_of_all
-from picomem.operations.background import JobsRequest
-from picomem.operations.job_views import JobView
+from picomem.operations.background import JobsRequest, JobView
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime

@@ -30,10 +30,8 @@ from picomem.jobs.job_kinds import (
 )
 from picomem.jobs.schedule import Done, Failed, ended, may_begin
 from picomem.light_dataclass import replace
-from picomem.operations.background import CancelJobRequest, JobsRequest
-from picomem.operations.job_views import JobView
+from picomem.operations.background import CancelJobRequest, JobsRequest, JobView, state_of
 from picomem.operations.maintenance import StatusRequest
-from picomem.operations.presentations.background import state_of
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope

@@ -15,7 +15,7 @@ from picomem import open as open_memory
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import index_account
 from picomem.memory.index_page import IndexEntries, account, build
-from picomem.operations.lookup import MemoriesResult
+from picomem.operations.listing import MemoriesResult
 from picomem.operations.reviewing import ReviewResult, WaitingView
 from picomem.operations.table import operation
 from picomem.records.memory import Memory

@@ -132,7 +132,7 @@ def test_the_advice_of_listed_views_is_changed_too() -> None:
 def test_every_command_that_a_text_of_the_package_names_can_be_told_to_a_caller_over_a_network() -> None:
     left = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] not in OF_THE_TERMINAL and "presentations" not in path.parts:
+        if path.relative_to(PACKAGE).parts[0] not in OF_THE_TERMINAL:
             for text in _texts(ast.parse(path.read_text())):
                 told = for_remote_callers(text, OFFERED)
                 left += [told for name in COMMAND.findall(told) if name in OFFERED]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.operations.offer_origins import vouched
+from picomem.operations.offer_origins import SpokenTexts, vouched
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
-from picomem.operations.spoken_texts import SpokenTexts
 from picomem.provenance.statements import Grounds
 from picomem.records.kinds import Origin
 

@@ -22,7 +22,7 @@ from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.operations.lookup import IndexResult
+from picomem.operations.index_page import IndexResult
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
 from picomem.store.row_hash import COLUMNS

@@ -27,7 +27,7 @@ from pydantic_ai.messages import (
 )
 
 from picomem.light_dataclass import dataclass
-from picomem.operations.spoken_texts import SpokenTexts
+from picomem.operations.offer_origins import SpokenTexts
 from picomem.provenance.statements import Grounds
 from picomem.provenance.whose_words import pasted_words
 from picomem.records.kinds import Origin

@@ -16,7 +16,7 @@ from picomem.cli.run import json_document
 from picomem.cli.stderr_line import remark
 from picomem.jobs import Watch, in_background
 from picomem.light_dataclass import replace
-from picomem.operations.maintenance import IngestRequest
+from picomem.operations.ingesting import IngestRequest
 from picomem.operations.operation import Operation
 from picomem.operations.recall_views import jsonable
 

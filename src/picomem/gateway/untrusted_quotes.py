@@ -9,8 +9,7 @@ from typing import Any
 from picomem.engine.agent_support import keep_quotes, quotes_in_context, statements
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
-from picomem.operations.offer_origins import vouched
-from picomem.operations.spoken_texts import SpokenTexts
+from picomem.operations.offer_origins import SpokenTexts, vouched
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms

@@ -15,7 +15,7 @@ from picomem.hosts.machine import Machine
 from picomem.hosts.program import NAME
 from picomem.hosts.settings_files import read_settings
 from picomem.light_dataclass import dataclass, field
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.paths import is_server, without_password
 
 

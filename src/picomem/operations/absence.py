@@ -14,8 +14,8 @@ from picomem.errors import Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Presentation, Sentence
-from picomem.operations.presentations.wording import plural
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
+from picomem.operations.wording import plural
 from picomem.recall.rank import CANDIDATES
 from picomem.recall.score_cutoff import count_above_cutoff
 from picomem.records.kinds import Priority

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, HOUR, Micros, iso
@@ -10,9 +11,10 @@ from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentations import access as access_presentations
+from picomem.operations.presentation import Fields, Presentation, Sentence, Table
 from picomem.operations.recall_views import iso_or_none
 from picomem.operations.times import moment
+from picomem.operations.wording import day
 from picomem.records.caller import GRANTABLE, PERMISSIONS
 
 if TYPE_CHECKING:
@@ -172,6 +174,59 @@ def _view(token: AccessToken, now: Micros) -> TokenView:
     )
 
 
+def _present_new_token(result: TokenMakeResult) -> Presentation:
+    fields = Fields(
+        (
+            ("token", result.token),
+            ("id", result.id),
+            ("user", result.user),
+            ("permits", ", ".join(result.scopes)),
+            ("until", day(result.expires_at) if result.expires_at else "it is revoked"),
+        )
+    )
+    return Presentation(
+        blocks=(fields,),
+        next_steps=(
+            "The token is not shown again. Programs send it as “Authorization: Bearer TOKEN”.",
+            f"`picomem token revoke {result.id} --user {quote(result.user)}` ends it at once.",
+        ),
+    )
+
+
+def _present_tokens(result: TokenListResult) -> Presentation:
+    if not result.tokens:
+        return Presentation(
+            blocks=(Sentence(f"{result.user} has no tokens."),),
+            warnings=tuple(result.warnings),
+            next_steps=(f"`picomem token make --user {quote(result.user)}` makes one.",),
+        )
+    rows = tuple(
+        (token.id, token.state, day(token.expires_at)[:10] if token.expires_at else "", token.label, _short(token))
+        for token in result.tokens
+    )
+    table = Table(("id", "state", "until", "label", "permits"), rows)
+    return Presentation(blocks=(table,), warnings=tuple(result.warnings))
+
+
+def _present_revoked(result: TokenView) -> Presentation:
+    return Presentation(blocks=(Sentence(f"The token {result.id} opens nothing any more."),))
+
+
+def _present_granted(result: GrantResult) -> Presentation:
+    if not result.granted:
+        return Presentation(blocks=(Sentence(f"{result.user} reaches their own data only."),))
+    return Presentation(
+        blocks=(Sentence(f"{result.user} has {' and '.join(result.granted)}."),),
+        next_steps=(
+            f"A token needs it too: `picomem token make --user {quote(result.user)} --scope {result.granted[0]}`.",
+        ),
+    )
+
+
+def _short(token: TokenView) -> str:
+    return ", ".join(scope.removeprefix("memory:") for scope in token.scopes)
+
+
 OPERATIONS = (
     Operation(
         name="token-make",
@@ -179,7 +234,7 @@ OPERATIONS = (
         request=TokenMakeRequest,
         result=TokenMakeResult,
         run=token_make,
-        present=access_presentations.token_made,
+        present=_present_new_token,
         reply=lambda result: f"The token {result.id} was made.",
         permission="memory:write:global",
         example="picomem token make --user ann --scope memory:read:user --expires 90d --label laptop",
@@ -192,7 +247,7 @@ OPERATIONS = (
         request=TokenListRequest,
         result=TokenListResult,
         run=token_list,
-        present=access_presentations.tokens_listed,
+        present=_present_tokens,
         reply=lambda result: "\n".join(f"{token.id}: {token.state}" for token in result.tokens) or "no tokens",
         permission="memory:read:global",
         example="picomem token list --user ann",
@@ -205,7 +260,7 @@ OPERATIONS = (
         request=TokenRevokeRequest,
         result=TokenView,
         run=token_revoke,
-        present=access_presentations.token_revoked,
+        present=_present_revoked,
         reply=lambda result: f"The token {result.id} opens nothing any more.",
         permission="memory:write:global",
         example="picomem token revoke 01a202b8-3596 --user ann",
@@ -219,7 +274,7 @@ OPERATIONS = (
         request=GrantRequest,
         result=GrantResult,
         run=grant,
-        present=access_presentations.granted,
+        present=_present_granted,
         reply=lambda result: f"{result.user}: {', '.join(result.granted) or 'nothing beyond their own data'}",
         permission="memory:write:global",
         example="picomem grant memory:read:global --user ann",

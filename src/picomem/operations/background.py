@@ -4,14 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.clock import iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.job_views import JobView, job_view
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentations import background as background_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.recall_views import iso_or_none
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.records.job import Job
+
+_UNITS = {"watch": "bytes", "embed": "texts"}  # by the kind of job
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job: `state` is waiting, running, done, failed or cancelled, and `cancelling` says that a running one was
+    told to stop. It has done `done` of `total`, in `unit` (`bytes` of transcripts, or pieces of work); with a total
+    of 0 that is not known, or it waits for more. `failures` counts those in a row. `next_run_at` is when it may run
+    again, if there is something to do."""
+
+    name: str
+    kind: str
+    subject: str
+    state: str
+    cancelling: bool
+    done: int
+    total: int
+    unit: str
+    started_at: str | None
+    finished_at: str | None
+    next_run_at: str
+    failures: int
+    last_error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +64,7 @@ def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
     page, cursor = page_of(
         job_store.jobs(engine), lambda job: (job.name,), request.cursor, request.limit, example=("",)
     )
-    return JobsResult([job_view(job) for job in page], cursor)
+    return JobsResult([_job_view(job) for job in page], cursor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +80,61 @@ def cancel_job(engine: Engine, request: CancelJobRequest) -> JobView:
     """
     from picomem.engine import job_store
 
-    return job_view(job_store.cancel_job(engine, request.name, resume=request.resume))
+    return _job_view(job_store.cancel_job(engine, request.name, resume=request.resume))
+
+
+def _job_view(job: Job) -> JobView:
+    return JobView(
+        name=job.name,
+        kind=job.kind,
+        subject=job.subject,
+        state=job.state.value,
+        cancelling=job.is_cancelling,
+        done=job.done,
+        total=job.total,
+        unit=_UNITS.get(job.kind, "pieces"),
+        started_at=iso_or_none(job.started_at),
+        finished_at=iso_or_none(job.finished_at),
+        next_run_at=iso(job.next_run_at),
+        failures=job.failures,
+        last_error=job.last_error,
+    )
+
+
+def _present_jobs(result: JobsResult) -> Presentation:
+    blocks: tuple[Block, ...] = tuple(map(_entry, result.jobs))
+    nothing = Sentence("No job ran yet. `picomem serve`, `mcp`, `ingest --watch` and `chat` do background work.")
+    more = (f"There are more: --cursor {result.cursor}",) if result.cursor else ()
+    return Presentation(blocks=blocks or (nothing,), next_steps=more)
+
+
+def _present_job(result: JobView) -> Presentation:
+    return Presentation(blocks=(_entry(result),))
+
+
+def state_of(result: JobView) -> str:
+    """The state of a job and what belongs to it, in a few words."""
+    if result.cancelling:
+        return "running, and told to stop"
+    if result.state == "running":
+        return f"running, {_progress(result)}" if result.total else "running"
+    if result.state == "failed":
+        times = "once" if result.failures == 1 else f"{result.failures} times"
+        return f"failed {times}, tried again after {result.next_run_at}"
+    if result.state == "cancelled":
+        return f"cancelled, not begun again before {result.next_run_at}"
+    return f"{result.state}, last run ended {result.finished_at}" if result.finished_at else result.state
+
+
+def _progress(result: JobView) -> str:
+    if result.unit == "bytes":
+        return f"{result.done / 1e6:,.1f} of {result.total / 1e6:,.1f} MB read"
+    return f"{result.done:,} of {result.total:,} {result.unit}"
+
+
+def _entry(result: JobView) -> PresentedEntry:
+    error = (Text(result.last_error),) if result.last_error else ()
+    return PresentedEntry(f"{result.name}  {state_of(result)}", error)
 
 
 OPERATIONS = (
@@ -64,7 +144,7 @@ OPERATIONS = (
         request=JobsRequest,
         result=JobsResult,
         run=jobs,
-        present=background_presentations.jobs,
+        present=_present_jobs,
         reply=lambda result: "\n".join(f"{job.name}: {job.state}" for job in result.jobs) or "No job ever ran.",
         permission="memory:read:user",
         example="picomem jobs",
@@ -78,7 +158,7 @@ OPERATIONS = (
         request=CancelJobRequest,
         result=JobView,
         run=cancel_job,
-        present=background_presentations.job,
+        present=_present_job,
         reply=lambda job: f"{job.name}: {job.state}",
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),

@@ -10,13 +10,16 @@ from picomem.clock import iso
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentations import backups as backup_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.wording import counts, plural, row_counts
 from picomem.paths import database_file, is_folder
 
 if TYPE_CHECKING:
     from picomem.engine.backup_files import Restored
     from picomem.engine.engine import Engine
     from picomem.memory.doctor import Diagnosis
+
+_MOST_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,45 @@ def _warnings(done: Restored) -> list[str]:
     ]
 
 
+def _present_backup(result: BackupResult) -> Presentation:
+    return Presentation(
+        blocks=(Sentence(f"The store was copied to {result.path}: {result.bytes / 1e6:,.1f} MB, as of {result.at}."),),
+        next_steps=(f"`picomem restore {result.path} --verify` examines it.",),
+    )
+
+
+def _present_restore(result: RestoreResult) -> Presentation:
+    rows = row_counts(result.checked) or "it is empty"
+    said = {
+        "verified": f"{result.backup} is whole: {rows}.",
+        "possible": f"{result.backup} would take the place of {result.store}: {rows}.",
+        "restored": f"{result.backup} took the place of {result.store}: {rows}.",
+    }
+    blocks: list[Block] = [Sentence(said.get(result.state, f"{result.backup} is {result.state}."))]
+    problems = result.problems[:_MOST_PROBLEMS]
+    if len(result.problems) > _MOST_PROBLEMS:
+        problems.append(f"and {len(result.problems) - _MOST_PROBLEMS:,} more; --json lists them all.")
+    if problems:
+        blocks.append(PresentedEntry("Problems:", tuple(map(Text, problems))))
+    if result.purges:
+        purges = tuple(Text(f"{purge.at} by {purge.actor}, of {purge.user}") for purge in result.purges)
+        blocks.append(PresentedEntry("Purged since the backup was made:", purges))
+    if result.erased:
+        blocks.append(Sentence(f"Erased from the backup again: {counts(result.erased)}."))
+    if result.access_taken_back:
+        taken = plural(result.access_taken_back, "token, grant or sender", "tokens, grants and senders")
+        blocks.append(Sentence(f"{taken} of the backup had been taken back since, and stay so."))
+    next_steps = []
+    if result.kept:
+        next_steps.append(f"The store that stood there is {result.kept}; delete it when nobody needs it any more.")
+    if result.state == "restored":
+        next_steps.append("Restart the programs that had the store open: they store nothing more until then.")
+        next_steps.append("`picomem scrub` redacts secrets that the backup may hold from before the last scrub.")
+    if result.state == "possible" and result.purges:
+        next_steps.append("Add --purge-again to erase it from the backup first, or --keep-purged to have it back.")
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=tuple(next_steps))
+
+
 OPERATIONS = (
     Operation(
         name="backup",
@@ -160,7 +202,7 @@ OPERATIONS = (
         request=BackupRequest,
         result=BackupResult,
         run=backup,
-        present=backup_presentations.backed_up,
+        present=_present_backup,
         reply=lambda result: f"The store was copied to {result.path}.",
         permission="memory:read:global",
         example="picomem backup ~/backups",
@@ -174,7 +216,7 @@ OPERATIONS = (
         request=RestoreRequest,
         result=RestoreResult,
         run=restore,
-        present=backup_presentations.restored,
+        present=_present_restore,
         reply=lambda result: f"{result.backup}: {result.state}",
         permission="memory:write:global",
         example="picomem restore ~/backups/picomem-20261123T031500Z.db --dry-run",

@@ -8,12 +8,24 @@ from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentations import sessions as sessions_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import iso_or_none
+from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
+
+_UNNAMED = "(without a title)"
+_MOST_LISTED = 40
+_NOT_DONE = {
+    "not due": "nothing is new",
+    "overtaken": "another process was faster",
+    "busy": "another process is consolidating; try again when it is done",
+    "failed": "no answer that can be used; the conversation waits as it is",
+    "limit": "waits for tomorrow",
+    "no model": "is consolidated by a model only; set memory.consolidation_model or memory.consolidation_command",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +234,69 @@ def _exit_code(result: ConsolidateResult) -> int:
     return GeneratorFailed.exit_code if any(session.state == "failed" for session in result.sessions) else 0
 
 
+def _present_consolidated(result: ConsolidateResult) -> Presentation:
+    blocks: list[Block] = []
+    warnings: list[str] = [*result.warnings]
+    blocks += [Sentence(f"{pair.decision}: {pair.older} / {pair.newer}  {pair.reason}") for pair in result.reconciled]
+    for view in result.sessions:
+        blocks += [_run(view, run, result.dry_run) for run in view.runs]
+        if view.state != "done":
+            blocks.append(Sentence(f"{_named(view)}  {_NOT_DONE.get(view.state, view.state)}"))
+        warnings += view.warnings
+    calls = sum(view.calls for view in result.sessions)
+    if calls:
+        tokens = sum(view.input_tokens + view.output_tokens for view in result.sessions)
+        blocks.append(Sentence(f"{plural(calls, 'call')} of {result.generator}, {tokens:,} tokens"))
+    blocks += _waiting(result)
+    if not blocks and not warnings:
+        blocks.append(Sentence("Nothing is new in any conversation."))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(dict.fromkeys(warnings)))
+
+
+def _waiting(result: ConsolidateResult) -> list[Block]:
+    """The sessions of transcripts that wait: each of them before anything is paid, and later how many are left."""
+    if not result.waiting:
+        return []
+    tokens = sum(view.tokens for view in result.waiting)
+    calls = sum(view.calls for view in result.waiting)
+    waiting = plural(len(result.waiting), "session")
+    of_them = f"{waiting} read from transcripts {'waits' if len(result.waiting) == 1 else 'wait'}"
+    if result.generator == "extractive":
+        end = (
+            "set memory.consolidation_model, or memory.consolidation_command such as “claude -p”, to have a model do it"
+        )
+        said = f"{of_them}: {end}."
+    else:
+        room = "" if result.room_today is None else f", of which {result.room_today:,} may be spent today"
+        said = f"{of_them}, latest first: about {tokens:,} tokens in {plural(calls, 'call')}{room}."
+    listed = result.waiting[:_MOST_LISTED] if result.dry_run else []
+    blocks: list[Block] = [Sentence(said)]
+    for view in listed:
+        about = [view.host, *filter(None, (view.project, day(view.ended_at) if view.ended_at else ""))]
+        cost = f"{plural(view.episodes, 'episode')}, about {view.tokens:,} tokens"
+        line = " · ".join([*about, cost, view.session])
+        blocks.append(PresentedEntry(view.title or _UNNAMED, (Text(line),)))
+    if len(result.waiting) > len(listed) > 0:
+        blocks.append(Sentence(f"{len(result.waiting) - len(listed):,} more; --json lists all."))
+    return blocks
+
+
+def _named(view: ConsolidatedView) -> str:
+    return f"{view.session}  {view.title}" if view.title else view.session
+
+
+def _run(view: ConsolidatedView, run: RunView, dry_run: bool) -> PresentedEntry:
+    verb = "would keep" if dry_run else "kept"
+    lines = [run.timeline]
+    lines += [f"{fact.decision}{f' {fact.key}' if fact.key else ''}: {fact.content}" for fact in run.facts]
+    lines += [f"called off: {key}" for key in run.invalidated]
+    lines += [f"turned down, {reason}: {text}" for text, reason in run.turned_down]
+    lines += [f"summary up to message {run.covered}: {run.summary}"] if run.summary else []
+    lines = [*([view.title] if view.title else []), *lines]
+    heading = f"{view.session}  {run.unit} {run.first}–{run.last}, {verb} by {run.generator}"
+    return PresentedEntry(heading, tuple(map(Text, lines)))
+
+
 OPERATIONS = (
     Operation(
         name="consolidate",
@@ -229,7 +304,7 @@ OPERATIONS = (
         request=ConsolidateRequest,
         result=ConsolidateResult,
         run=consolidate,
-        present=sessions_presentations.consolidated,
+        present=_present_consolidated,
         reply=_reply,
         permission="memory:write:user",
         answer_permissions=("memory:read:user", "memory:read:session"),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentations import injecting as injecting_presentations
+from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.recall_views import HitView, hit_view
+from picomem.operations.wording import attributed, day
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 
 if TYPE_CHECKING:
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 Obstacle = Literal[
     "", "no_project", "switched_off", "command", "nothing_found", "not_relevant", "given_before", "no_room"
 ]
+
+_OBSTACLES = {
+    "no_project": "Hooks put nothing beside a prompt whose project is unknown; name one with --project.",
+    "switched_off": "Hooks put nothing beside prompts, because hooks.token_budget is 0.",
+    "command": "Hooks put nothing beside an empty prompt or a command of the host, which begins with “/”.",
+    "nothing_found": "Memory has nothing for this prompt.",
+    "given_before": "The session was given before what memory has for this prompt.",
+    "no_room": "What memory has does not fit hooks.token_budget.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,28 @@ def _obstacle(chosen: Injection, min_relevance: float) -> Obstacle:
     return "given_before" if any(as_injected(hit) in chosen.known for hit in chosen.hits) else "no_room"
 
 
+def _verdict(result: PromptContextResult) -> str:
+    """Return whether something would go beside the prompt, and why, in a sentence."""
+    compared = f"{result.relevance:.2f}, and hooks.min_relevance is {result.min_relevance:.2f}"
+    if result.is_injected:
+        used = f"{result.tokens:,} of {result.token_budget:,} tokens"
+        return f"This would go beside the prompt: its relevance is {compared} ({used})."
+    return _OBSTACLES.get(result.obstacle, f"Nothing would go beside the prompt: the relevance is {compared}.")
+
+
+def _present_prompt_context(result: PromptContextResult) -> Presentation:
+    blocks: list[Block] = [Sentence(_verdict(result))]
+    if result.block:
+        blocks.append(Verbatim(result.block))
+    weaker = [entry.hit for entry in result.entries if not entry.is_injected]
+    if weaker:
+        blocks.append(Heading("What memory has, and would not put there"))
+        for number, hit in enumerate(weaker, 1):
+            heading = f"{hit.key or hit.role}, {day(hit.at)[:10]}  score {hit.score:.2f}"
+            blocks.append(PresentedEntry(heading, (Text(attributed(hit.text, hit.origin), 3),), number))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+
+
 OPERATIONS = (
     Operation(
         name="prompt-context",
@@ -110,8 +142,8 @@ OPERATIONS = (
         request=PromptContextRequest,
         result=PromptContextResult,
         run=prompt_context,
-        present=injecting_presentations.prompt_context,
-        reply=lambda result: result.block or injecting_presentations.verdict(result),
+        present=_present_prompt_context,
+        reply=lambda result: result.block or _verdict(result),
         permission="memory:read:user",
         example='picomem prompt-context "why did we drop Redis for the locks?" --project harbor',
         read_only=True,

@@ -1,197 +1,25 @@
-"""Operations that fill and maintain a store: ingest, scrub, embed, status, doctor, and two tools about the store."""
+"""Operations that maintain a store and say how it is: scrub, embed, status, doctor, audit, index-status."""
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from picomem.errors import InvalidInput, NotFound, StoreError
+from picomem.errors import StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentations import maintenance as maintenance_presentations
-from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.operations.presentations.wording import plural
-from picomem.paths import home_folder, named_path, status_of
+from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
+from picomem.operations.wording import NOTHING_DECIDED, counts, day, plural, row_counts, step
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
-
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
-    paths: tuple[str, ...] = option(
-        "files or folders (default: where the agents keep theirs)", positional=True, many=True, tool=None, path=True
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class IngestResult:
-    """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
-    could not be read, and why, and `unread` how many of these mean that something was not read. `requests` counts what
-    was asked to be remembered, and `decisions` what became of that; `suggestions` counts all that wait for a decision
-    now; `run` is what `changes` lists and `undo` takes back, empty where nothing was asked for. `kept` counts
-    the copies of transcripts that were made or brought up to date. `withheld` and `released` count the transcripts
-    that a host's send policy withholds, or releases, from now on."""
-
-    files: int
-    unchanged: int
-    rewritten: int
-    hosts: dict[str, int]
-    turns: int
-    episodes: int
-    updated: int
-    repeated: int
-    requests: int
-    suggestions: int
-    decisions: dict[str, int]
-    run: str
-    without_vector: int
-    redacted: int
-    bytes: int
-    skipped: dict[str, int]
-    problems: list[str]
-    unread: int
-    places: list[str]
-    kept: int
-    withheld: int
-    released: int
-
-
-def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
-    """Read new sessions from the transcripts of Claude Code, Codex, OpenClaw and others.
-
-    Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
-    are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
-    """
-    from picomem.engine.review import count_suggestions
-    from picomem.engine.upkeep import keep_transcripts
-    from picomem.ingest.discovery import default_places
-
-    if any(not path.strip() for path in request.paths):
-        # An empty variable in a script must not read the folder that it happens to run in.
-        raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")
-    places = request.paths or default_places(home_folder(), os.environ)
-    report = engine.ingest(
-        places,
-        progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
-    )
-    engine.tidy(when_due=True)
-    kept = keep_transcripts(engine)
-    if kept is not None:
-        report.problems += kept.problems
-    if request.paths and not report.files and report.problems:
-        missing = all(map(_is_missing, request.paths))
-        raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
-    values = asdict(report)
-    names = [place if isinstance(place, str) else f"{place.host}: {place.folder}" for place in places]
-    made = kept.made if kept else 0
-    return IngestResult(**values, suggestions=count_suggestions(engine), places=names, kept=made)
-
-
-def _is_missing(path: str) -> bool:
-    try:
-        return status_of(named_path(path)) is None
-    except InvalidInput:
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class WithholdRequest:
-    session: str = option("the session's id, or the beginning of it", positional=True)
-    release: bool = option("show it again", False)
-
-
-@dataclass(frozen=True, slots=True)
-class WithholdResult:
-    transcripts: int
-    released: bool
-
-
-def withhold(engine: Engine, request: WithholdRequest) -> WithholdResult:
-    """Hide a past session from recall, timeline, show and why; or show it again.
-
-    A session that OpenClaw's send policy denies is hidden by itself when its transcript is read.
-    """
-    return WithholdResult(engine.withhold(request.session, release=request.release), request.release)
-
-
-@dataclass(frozen=True, slots=True)
-class TagRequest:
-    episode: str = option("the episode's id, or the beginning of it", positional=True)
-    tags: tuple[str, ...] = option(
-        "a tag; repeatable, replaces the tags it has; an empty one removes them all", many=True
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class TagResult:
-    """The episode's id, and the tags that it has now."""
-
-    episode: str
-    tags: list[str]
-
-
-def tag(engine: Engine, request: TagRequest) -> TagResult:
-    """Give an episode of a past session tags, by which recall and timeline find it."""
-    if not request.tags:
-        raise InvalidInput("Give a tag; an empty one removes the tags that the episode has.")
-    tagged = engine.tag(request.episode, request.tags)
-    return TagResult(tagged.id, list(tagged.tags))
-
-
-@dataclass(frozen=True, slots=True)
-class MigrateRequest:
-    paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True, path=True)
-
-
-@dataclass(frozen=True, slots=True)
-class MigratedEntry:
-    path: str
-    line: int
-    decision: str
-    reason: str
-    key: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class MigrateResult:
-    """`decisions` counts what became of the entries; `left_out` says which files of a folder were not read, and why."""
-
-    files: int
-    decisions: dict[str, int]
-    entries: list[MigratedEntry]
-    left_out: list[str]
-
-
-def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
-    """Import the entries of Markdown memory (MEMORY.md, memory/*.md) as typed memories, through the write gate."""
-    if not request.paths:
-        raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
-    from picomem.memory.markdown_import import left_out
-
-    paths = [named_path(path) for path in request.paths]
-    done = engine.migrate(paths)
-    entries = [
-        MigratedEntry(
-            path=str(path),
-            line=entry.line,
-            decision=result.decision.value,
-            reason=result.reason,
-            key=result.memory.key if result.memory else "",
-            content=result.memory.content if result.memory else "",
-        )
-        for path, entry, result in done
-    ]
-    decisions = Counter(entry.decision for entry in entries)
-    files = len({entry.path for entry in entries})
-    return MigrateResult(files, dict(sorted(decisions.items())), entries, left_out(paths))
+_DAYS_TOLD = 7  # of those on which a model cost something
+_NOT_REPAIRED = ("copy", "host", "purge", "reference", "schema")  # checks whose findings no repair mends
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,77 +183,142 @@ def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResu
     )
 
 
-def _ingested(result: IngestResult) -> str:
-    counted = [plural(result.files, "file read", "files read"), plural(result.episodes, "new episode")]
-    return f"{', '.join([*counted, plural(result.requests, 'request', 'requests')])} to remember."
+def _present_scrubbed(result: ScrubResult) -> Presentation:
+    secrets = counts(sorted(result.findings.items()), number_first=False) or "none"
+    verb = "would be" if result.dry_run else "were"
+    said = f"{plural(result.rows, 'row')} checked; {result.changed:,} {verb} redacted. Secrets: {secrets}."
+    damaged = f"{plural(result.damaged, 'row is', 'rows are')} damaged; run `picomem doctor`."
+    warnings = [*([damaged] if result.damaged else []), *result.left]
+    warnings += [f"Not finished: {result.unfinished}"] if result.unfinished else []
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(warnings))
+
+
+def _present_embedded(result: EmbedResult) -> Presentation:
+    sentences = [f"{plural(result.made, 'vector')} made with {result.model}."]
+    if result.waiting:
+        sentences.append(f"{plural(result.waiting, 'row')} came in meanwhile; run it again.")
+    if result.removed:
+        sentences.append(f"{plural(result.removed, 'vector')} of other models removed.")
+    return Presentation(blocks=tuple(map(Sentence, sentences)))
+
+
+def _present_status(result: StoreStatus) -> Presentation:
+    kinds = counts(result.memories, number_first=False) or "none yet"
+    pairs = [
+        ("user", result.user),
+        ("memories", f"{sum(result.memories.values()):,}  ({kinds}); {result.archived:,} archived"),
+        ("suggestions", f"{result.suggestions:,}"),
+        ("episodes", f"{result.episodes:,}"),
+    ]
+    pairs += [
+        (
+            "transcripts",
+            f"{host}: {plural(held['files'], 'file')}, {plural(held['turns'], 'turn')}, {held['bytes'] / 1e6:,.1f} MB"
+            + (f", read {day(result.read_at[host])}" if host in result.read_at else ""),
+        )
+        for host, held in result.transcripts.items()
+    ]
+    if result.copies:
+        count, held, most = (result.copies.get(name, 0) for name in ("files", "bytes", "most_bytes"))
+        said = f"{plural(count, 'transcript')}, {held / 1e6:,.1f} of {most / 1e6:,.0f} MB; the oldest go first"
+        pairs.append(("copies", said))
+    if result.sessions:
+        pairs.append(("sessions", f"{result.sessions:,}, with {plural(result.messages, 'message')}"))
+    pairs += [("vectors", f"{name}: {count:,}") for name, count in result.vectors.items()]
+    pairs += [
+        ("decisions", counts(result.decisions, number_first=False) or "none yet"),
+        ("embedder", result.embedder),
+        *_distilling(result),
+        *_spending(result),
+        *(("job", f"{name}: {state}") for name, state in result.jobs.items()),
+        ("size", f"{result.bytes / 1e6:,.2f} MB"),
+    ]
+    warnings = [result.embedder_trouble] if result.embedder_trouble else []
+    warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]
+    warnings += [result.hook_problem] if result.hook_problem else []
+    if result.purge_unfinished:
+        warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
+    title = result.database + ("  (read-only)" if result.read_only else "")
+    return Presentation(title, (Fields(tuple(pairs)),), tuple(warnings))
+
+
+def _distilling(result: StoreStatus) -> list[tuple[str, str]]:
+    if not (result.sessions_distilled or result.sessions_waiting):
+        return []
+    waiting = plural(result.sessions_waiting, "session waits", "sessions wait")
+    return [("distilled", f"{plural(result.sessions_distilled, 'session')}; {waiting} (`picomem consolidate`)")]
+
+
+def _spending(result: StoreStatus) -> list[tuple[str, str]]:
+    pairs = [
+        (
+            "model",
+            f"{name}: {plural(spend['calls'], 'call')}, {spend['input_tokens']:,} tokens in, "
+            f"{spend['output_tokens']:,} out",
+        )
+        for name, spend in result.models.items()
+    ]
+    limit = f"of {result.daily_token_limit:,} tokens" if result.daily_token_limit else "tokens, without a limit"
+    days = [("on " + date, f"{tokens:,} tokens") for date, tokens in list(result.spent_by_day.items())[-_DAYS_TOLD:]]
+    return [*pairs, *days, ("today", f"{result.spent_today:,} {limit}")] if pairs else []
+
+
+def _present_diagnosis(result: DoctorResult) -> Presentation:
+    rows = row_counts(result.checked) or "no rows"
+    if not result.findings:
+        healthy = Sentence(f"Healthy: the database, {rows}, full text and vectors.")
+        return Presentation(blocks=(healthy,), warnings=tuple(result.warnings))
+    findings = tuple(
+        ("repaired" if finding.repaired else "problem", f"{finding.check}: {finding.problem}")
+        for finding in result.findings
+    )
+    is_without_store = not result.checked and all(finding.check == "host" for finding in result.findings)
+    head = "Checked the settings of agents." if is_without_store else f"Checked the file and {rows}."
+    checks = {finding.check for finding in result.findings}
+    steps = []
+    if not result.repair and not checks <= set(_NOT_REPAIRED):
+        steps.append("`picomem doctor --repair` rebuilds what is derived.")
+    if result.restore_with:
+        steps.append(f"Restore the newest whole copy with `{result.restore_with}`; the store is then kept beside it.")
+    elif "schema" in checks:
+        steps.append("No repair touches a table; `picomem restore` puts a backup in the place of the store.")
+    return Presentation(
+        blocks=(Sentence(head), Table(("state", "finding"), findings)),
+        warnings=tuple(result.warnings),
+        next_steps=tuple(steps),
+    )
+
+
+def _present_index_status(result: IndexStatusResult) -> Presentation:
+    said = (
+        f"{result.tokens:,} of {result.budget:,} tokens; {plural(result.entries, 'entry', 'entries')} shown, "
+        f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
+    )
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(result.warnings))
+
+
+def _present_audit(result: AuditResult) -> Presentation:
+    blocks: list[Block] = []
+    if result.decisions:
+        blocks.append(Sentence(f"Decisions in all: {counts(sorted(result.decisions.items()))}."))
+    for change in result.changes:
+        refused = (Text(f"refused: {change.candidate}", 2),) if change.candidate else ()
+        heading = f"{day(change.at)}  {step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else "")
+        blocks.append(PresentedEntry(heading, (Text(change.reason, 2), *refused)))
+    if not blocks and not result.warnings:
+        blocks.append(NOTHING_DECIDED)
+    more = (f"There are more: --cursor {result.cursor}, or -n.",) if result.cursor else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)
 
 
 OPERATIONS = (
-    Operation(
-        name="ingest",
-        group="use",
-        request=IngestRequest,
-        result=IngestResult,
-        run=ingest,
-        present=maintenance_presentations.ingested,
-        reply=_ingested,
-        permission="memory:write:user",
-        example="picomem ingest ~/.claude/projects",
-        tool="memory_ingest",
-        idempotent=True,
-        long=True,
-        creates=True,
-        exit_code=lambda result: 1 if result.unread else 0,
-        reads_local_files=True,
-        follow="keep following the files until stopped",
-        progress_unit="bytes",
-    ),
-    Operation(
-        name="withhold",
-        group="erase",
-        request=WithholdRequest,
-        result=WithholdResult,
-        run=withhold,
-        present=maintenance_presentations.withheld,
-        reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
-        permission="memory:write:session",
-        example="picomem withhold 8463c716",
-        idempotent=True,
-    ),
-    Operation(
-        name="tag",
-        group="correct",
-        request=TagRequest,
-        result=TagResult,
-        run=tag,
-        present=maintenance_presentations.tagged,
-        reply=lambda result: f"Episode {result.episode}: {', '.join(result.tags) or 'no tags'}.",
-        permission="memory:write:session",
-        example="picomem tag 01a20090-6145 --tag release",
-        idempotent=True,
-    ),
-    Operation(
-        name="migrate",
-        group="maintain",
-        request=MigrateRequest,
-        result=MigrateResult,
-        run=migrate,
-        present=maintenance_presentations.migrated,
-        reply=lambda result: ", ".join(f"{count} {decision}" for decision, count in result.decisions.items()),
-        permission="memory:write:user",
-        example="picomem migrate ~/.openclaw/workspace/MEMORY.md",
-        idempotent=True,
-        creates=True,
-        exit_code=lambda result: 1 if result.left_out else 0,
-        reads_local_files=True,
-    ),
     Operation(
         name="scrub",
         group="erase",
         request=ScrubRequest,
         result=ScrubResult,
         run=scrub,
-        present=maintenance_presentations.scrubbed,
+        present=_present_scrubbed,
         reply=lambda result: f"{result.changed} of {result.rows} rows held secrets.",
         permission="memory:write:user",
         example="picomem scrub --dry-run",
@@ -439,7 +332,7 @@ OPERATIONS = (
         request=EmbedRequest,
         result=EmbedResult,
         run=embed,
-        present=maintenance_presentations.embedded,
+        present=_present_embedded,
         reply=lambda result: f"{result.made} vectors made with {result.model}, {result.waiting} rows have none yet.",
         permission="memory:write:user",
         example="picomem embed",
@@ -452,7 +345,7 @@ OPERATIONS = (
         request=StatusRequest,
         result=StoreStatus,
         run=status,
-        present=maintenance_presentations.status,
+        present=_present_status,
         reply=lambda result: (
             f"{sum(result.memories.values())} memories, {result.suggestions} suggestions, {result.episodes} episodes."
         ),
@@ -467,7 +360,7 @@ OPERATIONS = (
         request=DoctorRequest,
         result=DoctorResult,
         run=doctor,
-        present=maintenance_presentations.checked,
+        present=_present_diagnosis,
         reply=lambda result: (
             "The store is healthy." if result.healthy else "\n".join(finding.problem for finding in result.findings)
         ),
@@ -485,7 +378,7 @@ OPERATIONS = (
         request=AuditRequest,
         result=AuditResult,
         run=audit,
-        present=remembering_presentations.audit,
+        present=_present_audit,
         reply=lambda result: "\n".join(
             f"{change.at} {change.verb} {change.decision}: {fenced_reason(change.reason, change.reason_origin)}"
             for change in result.changes
@@ -503,7 +396,7 @@ OPERATIONS = (
         request=IndexStatusRequest,
         result=IndexStatusResult,
         run=index_status,
-        present=maintenance_presentations.index_status,
+        present=_present_index_status,
         reply=lambda result: (
             f"The index page has {result.tokens} of {result.budget} tokens, {result.left_out} entries left out."
         ),

@@ -8,7 +8,7 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentations import notes as notes_presentations
+from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 from picomem.records.kinds import Origin
 
@@ -191,6 +191,25 @@ def _read(result: ReadNoteResult) -> str:
     return fenced(result.text, result.origin) + more
 
 
+def _present_found_notes(result: SearchNotesResult) -> Presentation:
+    entries = tuple(_entry(number, note) for number, note in enumerate(result.results, 1))
+    return Presentation(
+        blocks=entries or (Sentence("Nothing was found."),), warnings=(result.warning,) if result.warning else ()
+    )
+
+
+def _entry(number: int, note: NoteView) -> PresentedEntry:
+    heading = f"{note.path}  line {note.startLine}" + (f"  ({note.heading})" if note.heading else "")
+    return PresentedEntry(heading, (Text(note.snippet), Text(f"{note.score:.2f}")), number)
+
+
+def _present_note_lines(result: ReadNoteResult) -> Presentation:
+    if result.status != "ok":
+        return Presentation(blocks=(Sentence(result.message),))
+    more = f"(--first-line {result.nextFrom} goes on)"
+    return Presentation(blocks=(Verbatim(result.text),), next_steps=(more,) if result.nextFrom else ())
+
+
 OPERATIONS = (
     Operation(
         name="search-notes",
@@ -198,7 +217,7 @@ OPERATIONS = (
         request=SearchNotesRequest,
         result=SearchNotesResult,
         run=search_notes,
-        present=notes_presentations.found_notes,
+        present=_present_found_notes,
         reply=_searched,
         permission="memory:read:user",
         example='picomem search-notes "which port does staging use?"',
@@ -213,7 +232,7 @@ OPERATIONS = (
         request=ReadNoteRequest,
         result=ReadNoteResult,
         run=read_note,
-        present=notes_presentations.note_lines,
+        present=_present_note_lines,
         reply=_read,
         permission="memory:read:user",
         example="picomem read-note memory/2026-05-03.md --first-line 10 --lines 20",

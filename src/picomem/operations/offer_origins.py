@@ -12,13 +12,38 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.engine.agent_support import is_in_group
 from picomem.errors import PicomemError
-from picomem.light_dataclass import replace
+from picomem.light_dataclass import dataclass, replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
-from picomem.operations.spoken_texts import SpokenTexts
-from picomem.records.kinds import Origin
+from picomem.provenance.statements import Grounds, content_words
+from picomem.records.kinds import Origin, worst
+from picomem.text.terms import terms
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenTexts:
+    """The texts in a context by speaker: those whose words may be kept, and the terms of each text of others.
+
+    They tell whose words a statement is made of: the person's, or those of a text that an agent read.
+    """
+
+    own: tuple[Grounds, ...]
+    others: tuple[tuple[Origin, frozenset[str]], ...]
+
+    def origin_of(self, text: str, known: str = "") -> Origin:
+        """Return the origin of a statement. Words of the trusted memory that it revises (`known`) need no speaker."""
+        origin = self.origin_of_words(text, known)
+        if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
+            return origin
+        return worst((Origin.AGENT, *(origin for origin, _ in self.others)))
+
+    def origin_of_words(self, text: str, known: str = "") -> Origin:
+        """The least trusted of those who said a word of it that neither the user nor the agent did."""
+        own = frozenset(term for grounds in self.own for term in grounds.terms)
+        news = content_words(text) - own - frozenset(terms(known))
+        return worst((Origin.AGENT, *(origin for origin, said in self.others if news & said)))
 
 
 def vouched(request: Any, spoken: SpokenTexts | None, engine: Engine) -> tuple[Any, str]:

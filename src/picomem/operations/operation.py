@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -241,11 +241,28 @@ class Operation:
         return result
 
     def _record_answer(self, engine: Engine, result: Any) -> None:
-        """Know the result again, in whatever form the surface hands it to an agent."""
-        if engine.caller.is_agent:
-            from picomem.operations.answer_recording import record_answer
+        """Record the result as data, in words and as it is presented to people: the echo guard recognises it when an
+        agent offers it as its own words."""
+        if not engine.caller.is_agent:
+            return
+        from picomem.engine import agent_support
+        from picomem.operations.command_rewriting import result_for_agents
+        from picomem.operations.recall_views import jsonable
 
-            record_answer(engine, self, result)
+        safe = result_for_agents(result, {})
+        agent_support.answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
+
+
+def _texts(presented: Any) -> Iterator[str]:
+    """Every text of a presentation."""
+    if isinstance(presented, str):
+        yield presented
+    elif isinstance(presented, tuple):
+        for part in presented:
+            yield from _texts(part)
+    elif hasattr(type(presented), "__match_args__"):
+        for named in fields(presented):
+            yield from _texts(getattr(presented, named.name))
 
 
 def _ready(engine: Engine, request: Any) -> Any:

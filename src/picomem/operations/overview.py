@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from picomem.clock import DAY, MINUTE, to_datetime
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
-from picomem.operations.presentations import overview as overview_presentations
+from picomem.operations.presentation import Block, Heading, Presentation, Sentence, Table, Text
 from picomem.operations.times import between
+from picomem.operations.wording import nothing_matches
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -85,6 +86,25 @@ def _told_projects(result: ProjectsResult) -> str:
     return "\n".join(lines) or "Nothing belongs to any project yet."
 
 
+def _present_days(result: DaysResult) -> Presentation:
+    if result.filters:
+        return Presentation(blocks=(Sentence(nothing_matches("episode", result.filters)),))
+    if not result.days:
+        return Presentation(blocks=(Sentence("Nothing was said then; `picomem ingest` reads past sessions."),))
+    rows = tuple((counted.day, f"{counted.episodes:,}") for counted in result.days)
+    return Presentation(blocks=(Table(("day", "episodes"), rows),))
+
+
+def _present_projects(result: ProjectsResult) -> Presentation:
+    blocks: list[Block] = []
+    for heading, names in (("Projects", result.projects), ("Agents", result.agents)):
+        if names:
+            blocks += [Heading(heading), *(Text(name, 1) for name in names)]
+    if not blocks:
+        blocks.append(Sentence("Nothing belongs to any project yet; `picomem ingest` reads past sessions."))
+    return Presentation(blocks=tuple(blocks))
+
+
 OPERATIONS = (
     Operation(
         name="days",
@@ -92,7 +112,7 @@ OPERATIONS = (
         request=DaysRequest,
         result=DaysResult,
         run=days,
-        present=overview_presentations.days,
+        present=_present_days,
         reply=lambda result: "\n".join(f"{counted.day}: {counted.episodes}" for counted in result.days),
         permission="memory:read:session",
         example="picomem days --since 30d --project harbor",
@@ -105,7 +125,7 @@ OPERATIONS = (
         request=ProjectsRequest,
         result=ProjectsResult,
         run=projects,
-        present=overview_presentations.projects,
+        present=_present_projects,
         reply=_told_projects,
         permission="memory:read:user",
         example="picomem projects",

@@ -8,7 +8,8 @@ from picomem.clock import iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentations import pairing as pairing_presentations
+from picomem.operations.presentation import Block, Presentation, Sentence, Table
+from picomem.operations.wording import day
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -141,6 +142,43 @@ def pair_revoke(engine: Engine, request: PairRevokeRequest) -> PairRevokeResult:
     return PairRevokeResult(engine.scope.user, revoke(engine, engine.scope.user, request.id), request.id)
 
 
+def _present_pairs(result: PairListResult) -> Presentation:
+    blocks: list[Block] = []
+    if result.waiting:
+        rows = tuple(
+            (one.code, one.channel, one.account, ", ".join(one.ids), one.name, day(one.expires_at))
+            for one in result.waiting
+        )
+        blocks.append(Table(("code", "channel", "account", "waits", "calls themselves", "until"), rows))
+        blocks += [
+            Sentence(f"{one.code} has an id that stood for {', '.join(one.formerly)} before; ask who it is now.")
+            for one in result.waiting
+            if one.formerly
+        ]
+    else:
+        blocks.append(Sentence("Nobody waits to be accepted."))
+    if aliases := (*result.known, *result.revoked):
+        rows = tuple((one.user, one.channel, one.account, one.id, _state(one)) for one in aliases)
+        blocks.append(Table(("user", "channel", "account", "known as", "state"), rows))
+    steps = (f"`picomem pair accept {result.waiting[0].code} --user ID` accepts a sender.",) if result.waiting else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=steps)
+
+
+def _present_accepted(result: PairAcceptResult) -> Presentation:
+    return Presentation(
+        blocks=(Sentence(f"PicoBot answers {', '.join(result.ids)} from now on, as user {result.user}."),)
+    )
+
+
+def _present_revoked(result: PairRevokeResult) -> Presentation:
+    said = f"{result.id} stands for {result.user} no more." if result.id else ""
+    return Presentation(blocks=(Sentence(said or f"PicoBot answers {result.user} on no channel any more."),))
+
+
+def _state(alias: ContactView) -> str:
+    return f"revoked {day(alias.revoked_at)}" if alias.revoked_at else "known"
+
+
 OPERATIONS = (
     Operation(
         name="pair-list",
@@ -148,7 +186,7 @@ OPERATIONS = (
         request=PairListRequest,
         result=PairListResult,
         run=pair_list,
-        present=pairing_presentations.listed,
+        present=_present_pairs,
         reply=lambda result: f"{len(result.waiting)} wait, {len(result.known)} are known",
         permission="memory:read:global",
         example="picomem pair list",
@@ -161,7 +199,7 @@ OPERATIONS = (
         request=PairAcceptRequest,
         result=PairAcceptResult,
         run=pair_accept,
-        present=pairing_presentations.accepted,
+        present=_present_accepted,
         reply=lambda result: f"{', '.join(result.ids)} is {result.user} from now on.",
         permission="memory:write:global",
         example="picomem pair accept 7Q2MXK04TB --user ann",
@@ -173,7 +211,7 @@ OPERATIONS = (
         request=PairRevokeRequest,
         result=PairRevokeResult,
         run=pair_revoke,
-        present=pairing_presentations.revoked,
+        present=_present_revoked,
         reply=lambda result: (
             f"{result.id} stands for {result.user} no more."
             if result.id

@@ -8,7 +8,8 @@ from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
-from picomem.operations.presentations import purging as purging_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.wording import plural
 from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 NOTES = "Notes are your own files and are not touched."
 _ACCESS_GOES = "Programs that use one of the tokens are refused afterwards."
 _SESSIONS_NOT_LISTED = f"The sessions that go are counted and not listed: that needs the permission {READ_SESSIONS}."
+_NOTHING = Presentation(blocks=(Sentence("There is nothing to erase."),))
+_MOST_SESSIONS, _MOST_MEMORIES = 20, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,73 @@ def _exit_code(result: PurgeResult) -> int:
     return 1 if scan and (scan.found or scan.postings or scan.unread) else 0
 
 
+def _present_purge(result: PurgeResult) -> Presentation:
+    if result.dry_run:
+        return _present_plan(result)
+    if not (result.change_id or result.finished):
+        return Presentation(blocks=_NOTHING.blocks, warnings=tuple(result.left))
+    blocks: list[Block] = []
+    warnings: list[str] = []
+    if result.change_id:
+        blocks.append(Sentence(f"Erased for good: {result.said or 'nothing was there'}."))
+    if result.scan:
+        blocks += _scan(result.scan)
+        warnings += _found(result.scan)
+    warnings += [*result.left, *_copies(result)]
+    if result.unfinished:
+        warnings.append(f"Not finished: {result.unfinished}")
+    elif not result.change_id:
+        blocks.append(
+            Sentence("The purge that was interrupted is finished. What it erased is not known any more, so no scan.")
+        )
+    return Presentation(blocks=tuple(blocks), warnings=tuple(warnings))
+
+
+def _scan(scan: ScanView) -> list[Block]:
+    said = (
+        f"Scanned {plural(scan.files, 'file')}, {scan.bytes / 1e6:,.1f} MB: "
+        f"{sum(scan.found.values()):,} of {scan.patterns - scan.shared:,} strings found."
+    )
+    shared = f"{scan.shared:,} more stand in what stays as well, so they prove nothing."
+    return [Sentence(said), *([Sentence(shared)] if scan.shared else [])]
+
+
+def _found(scan: ScanView) -> list[str]:
+    warnings = [f"{path}: {plural(count, 'string')}" for path, count in scan.found.items()]
+    if scan.postings:
+        warnings.append(f"{scan.postings:,} words are left in full text; run `picomem doctor --repair`.")
+    return [*warnings, *(f"not read: {path}" for path in scan.unread)]
+
+
+def _present_plan(result: PurgeResult) -> Presentation:
+    if not result.counts:
+        return Presentation(blocks=_NOTHING.blocks, warnings=tuple(result.left))
+    sessions = [f"{going.session}  {going.title or going.path}".rstrip() for going in result.sessions[:_MOST_SESSIONS]]
+    if len(result.sessions) > _MOST_SESSIONS:
+        sessions.append(f"and {len(result.sessions) - _MOST_SESSIONS:,} more")
+    blocks: list[Block] = [PresentedEntry(f"This would go for good: {result.said}.", tuple(map(Text, sessions)))]
+    for memory in result.memories[:_MOST_MEMORIES]:
+        heading = memory.key + ("  (other versions of it stay)" if memory.partly else "")
+        blocks.append(PresentedEntry(heading, (Text(memory.content, 2),)))
+    if len(result.memories) > _MOST_MEMORIES:
+        blocks.append(Sentence(f"and {len(result.memories) - _MOST_MEMORIES:,} more memories"))
+    return Presentation(blocks=(*blocks, Sentence(result.explanation)), warnings=(*result.left, *_copies(result)))
+
+
+def _copies(result: PurgeResult) -> list[str]:
+    """Name the sessions that stay and hold the same words, with how to purge one."""
+    if not result.copies:
+        return []
+    count = plural(sum(result.copies.values()), "episode")
+    sessions = list(result.copies)
+    more = f" and {len(sessions) - _MOST_SESSIONS:,} more" if len(sessions) > _MOST_SESSIONS else ""
+    holds = "holds" if sum(result.copies.values()) == 1 else "hold"
+    return [
+        f"{count} of other sessions {holds} the same words: {', '.join(sessions[:_MOST_SESSIONS])}{more}. "
+        f"`picomem purge --session {sessions[0]}` erases such a session too."
+    ]
+
+
 OPERATIONS = (
     Operation(
         name="purge",
@@ -183,7 +253,7 @@ OPERATIONS = (
         request=PurgeRequest,
         result=PurgeResult,
         run=purge,
-        present=purging_presentations.purge,
+        present=_present_purge,
         reply=lambda result: result.said or "nothing",
         permission="memory:purge:user",
         answer_permissions=("memory:read:user",),

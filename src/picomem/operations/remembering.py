@@ -9,8 +9,9 @@ from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
-from picomem.operations.presentations import remembering as remembering_presentations
+from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.times import moment
+from picomem.operations.wording import day, details, plural
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 
 if TYPE_CHECKING:
@@ -296,6 +297,50 @@ def _remembered(result: RememberResult) -> str:
     return "\n".join([said, *older])
 
 
+def _present_remembered(result: RememberResult) -> Presentation:
+    memory = result.memory
+    owner = f" for {memory.project}" if memory.project else ""
+    account = f"{result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}"
+    entry = PresentedEntry(
+        f"{memory.key}  ({memory.kind}{owner}, version {result.version_number})",
+        (Text(memory.content), *details(memory), Verbatim(account)),
+    )
+    older = tuple(PresentedEntry(f"older: {view.key}", (Text(view.content),)) for view in result.older)
+    steps = tuple(
+        f"`picomem review {memory.key} supersede --other {view.key}` says that it replaces that."
+        for view in result.older
+    )
+    return Presentation(blocks=(entry, *older), next_steps=steps)
+
+
+def _present_revised(result: ReviseResult) -> Presentation:
+    memory = result.memory
+    heading = f"{memory.key}  (version {result.version_number}, true from {day(memory.valid_from)})"
+    return Presentation(
+        blocks=(PresentedEntry(heading, (Text(memory.content), *details(memory))),),
+        next_steps=(
+            f"`picomem history {memory.key}` shows what was believed before; `picomem undo {result.change_id}` takes "
+            "it back.",
+        ),
+    )
+
+
+def _present_forgotten(result: ForgetResult) -> Presentation:
+    return Presentation(
+        blocks=(Sentence(f"{result.key} is archived; `picomem history {result.key}` still shows it."),),
+        next_steps=(f"`picomem undo {result.change.id}` takes it back.",),
+    )
+
+
+def _present_bulk_edit(result: BulkEditResult) -> Presentation:
+    changed = plural(len(result.changed), "memory", "memories")
+    so_already = f"; {plural(len(result.unchanged), 'was', 'were')} so already" if result.unchanged else ""
+    return Presentation(
+        blocks=(Sentence(f"{changed} changed: {', '.join(result.changed)}{so_already}."),),
+        next_steps=(f"`picomem undo {result.run}` takes it back.",),
+    )
+
+
 OPERATIONS = (
     Operation(
         name="remember",
@@ -304,7 +349,7 @@ OPERATIONS = (
         request=RememberRequest,
         result=RememberResult,
         run=remember,
-        present=remembering_presentations.remembered,
+        present=_present_remembered,
         reply=_remembered,
         permission="memory:write:user",
         example='picomem remember "The staging database listens on port 5433" --key staging_db_port',
@@ -322,7 +367,7 @@ OPERATIONS = (
         request=ReviseRequest,
         result=ReviseResult,
         run=revise,
-        present=remembering_presentations.revised,
+        present=_present_revised,
         reply=lambda result: f"Memory revised: {result.memory.key} (version {result.version_number})",
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),
@@ -337,7 +382,7 @@ OPERATIONS = (
         request=ForgetRequest,
         result=ForgetResult,
         run=forget,
-        present=remembering_presentations.forgotten,
+        present=_present_forgotten,
         reply=lambda result: f"Memory deleted: {result.key}\n(`picomem undo {result.change.id}` takes it back.)",
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),
@@ -358,7 +403,7 @@ OPERATIONS = (
         request=BulkEditRequest,
         result=BulkEditResult,
         run=bulk_edit,
-        present=remembering_presentations.edited_together,
+        present=_present_bulk_edit,
         reply=lambda result: f"Changed: {', '.join(result.changed)}",
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),

@@ -12,8 +12,9 @@ from picomem.memory.review_items import ReviewPlace, ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentations import reviewing as reviewing_presentations
-from picomem.operations.suggesting import SuggestionView, suggestion_view
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.suggesting import SuggestionView, present_suggestion, suggestion_view
+from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -115,6 +116,43 @@ def _listed(result: ReviewResult) -> str:
     return "\n".join(lines) or "Nothing waits for a decision."
 
 
+def _present_review(result: ReviewResult) -> Presentation:
+    if result.change:
+        return Presentation(
+            blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
+            next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
+        )
+    if not result.waiting and not result.suggestions and not result.warnings:
+        others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
+        more = (others,) if result.untrusted else ()
+        return Presentation(blocks=(Sentence("Nothing waits for a decision."),), next_steps=more)
+    blocks: list[Block] = [_waiting(view, number) for number, view in enumerate(result.waiting, 1)]
+    if result.left_out:
+        more = plural(result.left_out, "more entry", "more entries")
+        blocks.append(Sentence(f"There are {more}: --cursor {result.cursor}, or -n."))
+    blocks += [
+        present_suggestion(view, number) for number, view in enumerate(result.suggestions, len(result.waiting) + 1)
+    ]
+    if result.suggested > len(result.suggestions):
+        blocks.append(Sentence(f"`picomem suggestions` lists all {result.suggested:,} suggestions."))
+    return Presentation(
+        blocks=tuple(blocks),
+        warnings=tuple(result.warnings),
+        next_steps=("`picomem review KEY keep`, merge, supersede or discard decides; each can be undone.",),
+    )
+
+
+def _waiting(view: WaitingView, number: int) -> PresentedEntry:
+    memory, older = view.memory, view.older
+    since, because = day(memory.valid_from)[:10], Text(f"because {view.reason}")
+    if older is None:
+        return PresentedEntry(
+            f"{memory.key}  (from: {memory.origin}, {since})", (Text(memory.content), because), number
+        )
+    heading = f"{memory.key}  ({since}) may outdate {older.key}"
+    return PresentedEntry(heading, (Text(memory.content), Text(f"older: {older.content}"), because), number)
+
+
 OPERATIONS = (
     Operation(
         name="review",
@@ -123,7 +161,7 @@ OPERATIONS = (
         request=ReviewRequest,
         result=ReviewResult,
         run=review,
-        present=reviewing_presentations.reviewed,
+        present=_present_review,
         reply=_listed,
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),

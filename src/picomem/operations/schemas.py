@@ -24,11 +24,11 @@ from typing import Any, Literal, Union, get_args, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from picomem.clock import EARLIEST, LATEST
 from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
-from picomem.operations.field_shapes import shape_of
 from picomem.operations.list_arguments import list_meant
 from picomem.operations.operation import (
     AS_DECLARED,
@@ -42,6 +42,7 @@ from picomem.operations.operation import (
 )
 from picomem.operations.recall_views import jsonable
 from picomem.records.kinds import Origin
+from picomem.records.scope import LONGEST
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -56,6 +57,40 @@ _REASON_ORIGIN = "reason_origin"  # of a change: where its reason came from, emp
 _GIVEN_NAMES = ("session", "branch")  # which a transcript gives; picomem makes the project's from a path
 _SAID = ("text", "snippet")  # of a view of a turn: what was said
 _SHOWN = 40  # characters of a wrong value that an error quotes
+
+_SPAN = "^[1-9][0-9]{0,2}d$"
+_WORDS = "^(today|yesterday|(last|this) (week|month|year))$"
+_AHEAD = "^(never|tomorrow|next (week|month|year))$"
+_CENTURY = "^(19|20)"
+_DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "pattern": _CENTURY}]
+_TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
+# The patterns are of a text, and the bounds of a number of milliseconds.
+_TIME = {"allOf": [{"anyOf": _TIMES}], "minimum": EARLIEST // 1000, "maximum": LATEST // 1000}
+_VISIBLE = r"[^\s\x00-\x1f\x7f-\x9f]"
+_WITH_WORDS = {"pattern": _VISIBLE, "minLength": 1}
+# Without a space at its ends; further characters that no terminal shows are refused as well.
+_ONE_LINE = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\uffff]+)*)?$"}
+# The constraints of fields by their names, which mean the same in every operation. The operations check their own
+# arguments and give better messages.
+_SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "content": _WITH_WORDS,
+    "title": _WITH_WORDS,
+    "channel_id": _WITH_WORDS,
+    "message": _WITH_WORDS,
+    "project": _ONE_LINE,
+    "session": _ONE_LINE,
+    "agent": _ONE_LINE,
+    "importance": {"minimum": 0, "maximum": 1},
+    "since": _TIME,
+    "until": _TIME,
+    "known_since": _TIME,
+    "as_of": _TIME,
+    "valid_at": _TIME,
+    "now": _TIME,
+    "time_window": _TIME,
+    "expires_at": {"allOf": [{"anyOf": [*_DATES, {"pattern": _SPAN}, {"pattern": _AHEAD}]}]},
+    "key": {"maxLength": 64, "pattern": "^([a-z][a-z0-9_]*)?$"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +349,7 @@ def _plain_view(operation: Operation) -> list[Parameter]:
             "maximum": LARGEST if is_number and most is None else most,
         }
         is_one = not (about["choices"] or about["many"])
-        shape = shape_of(name, may_be_empty=default == "") if is_one else {}
+        shape = _shape_of(name, may_be_empty=default == "") if is_one else {}
         parameters.append(
             Parameter(
                 name=name,
@@ -330,6 +365,13 @@ def _plain_view(operation: Operation) -> list[Parameter]:
             )
         )
     return parameters
+
+
+def _shape_of(name: str, *, may_be_empty: bool) -> Mapping[str, Any]:
+    """Return the constraints of a field besides its type, for its schema; `may_be_empty` says that an empty text stands
+    for none at all."""
+    shape = _SHAPES.get(name, {})
+    return {"pattern": f"^$|{_VISIBLE}"} if may_be_empty and "minLength" in shape else shape
 
 
 def _tool_view(operation: Operation) -> list[Parameter]:

@@ -9,8 +9,9 @@ from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
-from picomem.operations.presentations import sessions as sessions_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.recall_views import iso_or_none
+from picomem.operations.wording import day, nothing_matches, plural
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _AFTER_ALL = 2**62  # a number that no message has
+_UNTITLED = "(nothing was said yet)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +248,57 @@ def _message_view(message: Message) -> MessageView:
     )
 
 
+def _present_sessions(result: SessionsResult) -> Presentation:
+    blocks: list[Block] = []
+    for listed in result.sessions:
+        session = listed.session
+        about = [session.channel, plural(listed.messages, "message"), day(session.last_active_at), session.id]
+        blocks.append(PresentedEntry(session.title or _UNTITLED, (Text(" · ".join(about)),)))
+    damaged = f"{plural(len(result.damaged), 'damaged row')} skipped; see `picomem doctor`."
+    return Presentation(
+        blocks=tuple(blocks) or (Sentence(_no_sessions(result)),),
+        warnings=(damaged,) if result.damaged else (),
+        next_steps=(f"There are more: --cursor {result.cursor}",) if result.cursor else (),
+    )
+
+
+def _no_sessions(result: SessionsResult) -> str:
+    if result.filters:
+        return nothing_matches("conversation", result.filters)
+    if result.archived:
+        return "All conversations are archived; --archived lists them."
+    return "There are no such conversations; --user names another user."
+
+
+def _present_session(result: SessionResult) -> Presentation:
+    shown = result.session
+    about = [shown.channel, f"begun {day(shown.created_at)}", shown.id]
+    about += [f"forked from {shown.forked_from}"] if shown.forked_from else []
+    about += ["archived"] if shown.archived_at else []
+    return Presentation(blocks=(PresentedEntry(shown.title or _UNTITLED, (Text(" · ".join(about)),)),))
+
+
+def _present_messages(result: MessagesResult) -> Presentation:
+    shown = result.session
+    blocks: list[Block] = [Sentence(f"{shown.channel}, begun {day(shown.created_at)}")]
+    if result.before:
+        blocks.append(Sentence(f"({plural(result.before, 'message')} before these; -n shows more)"))
+    blocks += [_message(message) for message in result.messages]
+    damaged = f"damaged and skipped: {', '.join(map(str, result.damaged))}; see `picomem doctor`."
+    return Presentation(
+        shown.title,
+        tuple(blocks),
+        warnings=(damaged,) if result.damaged else (),
+        next_steps=(f"There are earlier ones: --cursor {result.cursor}",) if result.cursor else (),
+    )
+
+
+def _message(message: MessageView) -> PresentedEntry:
+    text = (Verbatim(message.text),) if message.text else ()
+    calls = tuple(Verbatim(f"→ {call.name} {call.arguments}") for call in message.tool_calls)
+    return PresentedEntry(f"{message.role}, {day(message.at)}", (*text, *calls), message.number)
+
+
 OPERATIONS = (
     Operation(
         name="sessions",
@@ -253,7 +306,7 @@ OPERATIONS = (
         request=SessionsRequest,
         result=SessionsResult,
         run=sessions,
-        present=sessions_presentations.sessions,
+        present=_present_sessions,
         reply=lambda result: "\n".join(
             f"{listed.session.last_active_at} {listed.session.title} ({listed.messages} messages, {listed.session.id})"
             for listed in result.sessions
@@ -272,7 +325,7 @@ OPERATIONS = (
         request=MessagesRequest,
         result=MessagesResult,
         run=messages,
-        present=sessions_presentations.messages,
+        present=_present_messages,
         reply=lambda result: "\n\n".join(
             f"{message.role}: {fenced_turn(message.text, message.origin, message.role)}" for message in result.messages
         ),
@@ -287,7 +340,7 @@ OPERATIONS = (
         request=BeginSessionRequest,
         result=SessionResult,
         run=begin_session,
-        present=sessions_presentations.session,
+        present=_present_session,
         reply=lambda result: f"Session {result.session.id}.",
         permission="memory:write:session",
         example='picomem begin-session --title "Moving house"',
@@ -300,7 +353,7 @@ OPERATIONS = (
         request=RenameSessionRequest,
         result=SessionResult,
         run=rename_session,
-        present=sessions_presentations.session,
+        present=_present_session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
         permission="memory:write:session",
         answer_permissions=("memory:read:session",),
@@ -323,7 +376,7 @@ OPERATIONS = (
         request=ArchiveSessionRequest,
         result=SessionResult,
         run=archive_session,
-        present=sessions_presentations.session,
+        present=_present_session,
         reply=lambda result: (
             f"Session {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
         ),
@@ -346,7 +399,7 @@ OPERATIONS = (
         request=ForkSessionRequest,
         result=SessionResult,
         run=fork_session,
-        present=sessions_presentations.session,
+        present=_present_session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
         permission="memory:write:session",
         answer_permissions=("memory:read:session",),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentations import reviewing as presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import iso_or_none
 
 if TYPE_CHECKING:
@@ -84,6 +84,24 @@ def _listed(result: SuggestionsResult) -> str:
     return "\n".join(lines) or "Nothing is suggested."
 
 
+def _present_suggestions(result: SuggestionsResult) -> Presentation:
+    if not result.suggestions:
+        return Presentation(blocks=(Sentence("Nothing is suggested."),), warnings=tuple(result.warnings))
+    blocks: list[Block] = [present_suggestion(view, number) for number, view in enumerate(result.suggestions, 1)]
+    if result.cursor:
+        blocks.append(Sentence(f"There are {result.total:,} in all: --cursor {result.cursor}, or -n."))
+    return Presentation(
+        blocks=tuple(blocks), next_steps=("`picomem review ID keep` makes a memory of one, discard hides it.",)
+    )
+
+
+def present_suggestion(view: SuggestionView, number: int) -> PresentedEntry:
+    where = [view.project] if view.project else []
+    said = [view.at[:10]] if view.at else []
+    heading = f"{view.id}  ({', '.join(['suggestion', view.kind, *where, *said])})"
+    return PresentedEntry(heading, (Text(view.text),), number)
+
+
 OPERATIONS = (
     Operation(
         name="suggestions",
@@ -92,7 +110,7 @@ OPERATIONS = (
         request=SuggestionsRequest,
         result=SuggestionsResult,
         run=suggestions,
-        present=presentations.suggested,
+        present=_present_suggestions,
         reply=_listed,
         permission="memory:read:user",
         read_only=True,

@@ -13,18 +13,8 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "maintenance": (
-        "ingest",
-        "withhold",
-        "tag",
-        "migrate",
-        "scrub",
-        "embed",
-        "status",
-        "doctor",
-        "audit",
-        "index-status",
-    ),
+    "ingesting": ("ingest", "withhold", "tag", "migrate"),
+    "maintenance": ("scrub", "embed", "status", "doctor", "audit", "index-status"),
     "backups": ("backup", "restore"),
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),
@@ -36,7 +26,11 @@ _PLACES = {
     "absence": ("why-not",),
     "injecting": ("prompt-context",),
     "notes": ("search-notes", "read-note"),
-    "lookup": ("memories", "show", "why", "history", "timeline", "index"),
+    "listing": ("memories",),
+    "showing": ("show",),
+    "explaining": ("why", "history"),
+    "timeline": ("timeline",),
+    "index_page": ("index",),
     "overview": ("days", "projects"),
     "sessions": (
         "sessions",

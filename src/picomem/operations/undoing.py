@@ -10,8 +10,9 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentations import remembering as remembering_presentations
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.times import between
+from picomem.operations.wording import NOTHING_DECIDED, day, nothing_matches, step
 from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:
@@ -156,6 +157,45 @@ def _said(result: UndoResult) -> str:
     return "\n".join([*lines, *result.warnings])
 
 
+def _present_undone(result: UndoResult) -> Presentation:
+    again = result.run if len(result.undone) > 1 else result.undone[0].change.id
+    does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
+    return Presentation(
+        blocks=tuple(_undone(step) for step in result.undone),
+        warnings=tuple(result.warnings),
+        next_steps=(f"`picomem undo {again}` {does}.",),
+    )
+
+
+def _undone(view: UndoneView) -> Block:
+    at = day(view.undone.at)
+    if not view.key:
+        return Sentence(
+            f"The conversation that was due again since {at} is consolidated as it was before."
+            if view.change.decision == "consolidate"
+            else f"The consolidation of {at} is undone; the conversation is due again."
+        )
+    now = view.memory.content if view.memory else f"It is archived; `picomem history {view.key}` still shows it."
+    return PresentedEntry(f"{view.key}: {step(view.undone)} of {at} is undone.", (Text(now),))
+
+
+def _present_changes(result: ChangesResult) -> Presentation:
+    blocks: list[Block] = []
+    for listed in result.changes:
+        change = listed.change
+        about = [f"by {change.actor}", f"run {change.run}"]
+        about += [f"undoes {change.undoes}"] if change.undoes else []
+        about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
+        heading = f"{change.id}  {day(change.at)}  {step(change)}" + (f"  {change.key}" if change.key else "")
+        blocks.append(PresentedEntry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
+    if result.filters:
+        blocks.append(Sentence(nothing_matches("change", result.filters)))
+    elif not blocks and not result.warnings:
+        blocks.append(NOTHING_DECIDED)
+    more = (f"There are more: --cursor {result.cursor}",) if result.cursor else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)
+
+
 OPERATIONS = (
     Operation(
         name="undo",
@@ -163,7 +203,7 @@ OPERATIONS = (
         request=Undo,
         result=UndoResult,
         run=undo,
-        present=remembering_presentations.undone,
+        present=_present_undone,
         reply=_said,
         permission="memory:write:user",
         answer_permissions=("memory:read:user",),
@@ -175,7 +215,7 @@ OPERATIONS = (
         request=Changes,
         result=ChangesResult,
         run=changes,
-        present=remembering_presentations.changes,
+        present=_present_changes,
         reply=lambda result: "\n".join(
             f"{listed.change.at} {listed.change.id} {listed.change.verb} {listed.change.decision} {listed.change.key}"
             for listed in result.changes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from picomem.operations.index_page import IndexResult
 from picomem.operations.injecting import PromptContextResult
-from picomem.operations.lookup import IndexResult
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.svg_marks import BudgetPart, budget_bar, threshold_bar
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.lookup import NearbyEpisode, ShowResult, TurnView
+from picomem.operations.showing import NearbyEpisode, ShowResult, TurnView
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.page.relative_time import exactly
 from picomem.records.transcript import SUMMARY

@@ -10,7 +10,7 @@ from picomem.clock import to_datetime
 from picomem.errors import Conflict, NotFound
 from picomem.light_dataclass import dataclass
 from picomem.memory.store_status import SPENDING_DAYS
-from picomem.operations.job_views import JobView
+from picomem.operations.background import JobView
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 
 DOCTOR = "memory:write:global"  # what the operation needs, because it reads the rows of every user

@@ -10,8 +10,9 @@ from anyio import to_thread
 
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.light_dataclass import dataclass, replace
-from picomem.operations.lookup import ShowResult, SourceView, TurnView
+from picomem.operations.explaining import SourceView
 from picomem.operations.memory_views import MemoryView
+from picomem.operations.showing import ShowResult, TurnView
 from picomem.operations.table import operation
 from picomem.operations.undoing import ListedChange
 from picomem.page.history_view import VERBS

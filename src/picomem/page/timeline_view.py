@@ -7,8 +7,8 @@ from datetime import date, timedelta, tzinfo
 
 from picomem.clock import parse_iso, to_datetime
 from picomem.light_dataclass import dataclass
-from picomem.operations.lookup import TimelineResult
 from picomem.operations.recall_views import HitSessionView, HitView
+from picomem.operations.timeline import TimelineResult
 from picomem.page.calendar_heatmap import calendar_heatmap
 from picomem.page.page_view import PageContent, PageRequest, PageView
 

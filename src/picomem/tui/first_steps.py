@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.tui.presented_content import PLAIN, QUIET, TITLE, styled
 
 if TYPE_CHECKING:

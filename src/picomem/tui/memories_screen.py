@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.records.kinds import Kind
 from picomem.tui.first_steps import first_memories
 from picomem.tui.list_entry import memory_entry

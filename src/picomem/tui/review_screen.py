@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from picomem.errors import PicomemError
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.tui.list_entry import ListEntry, review_entry, suggestion_entry
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 from picomem.tui.presented_content import styled

@@ -11,8 +11,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from picomem.operations.inert_results import inert
-from picomem.operations.presentations.wording import plural
 from picomem.operations.recall_views import AnswerView
+from picomem.operations.wording import plural
 from picomem.tui.browse_screen import BrowseScreen
 from picomem.tui.entry_list import EntryList
 from picomem.tui.first_steps import first_steps

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.tui.list_entry import session_entry
 from picomem.tui.paged_screen import EntryPage, PagedScreen
 from picomem.tui.presented_content import styled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from picomem.operations.presentations.wording import plural
+from picomem.operations.wording import plural
 from picomem.tui.first_steps import first_episodes
 from picomem.tui.list_entry import episode_entries
 from picomem.tui.paged_screen import EntryPage, PagedScreen

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Text
+from picomem.operations.presentation import Sentence, Text
 from picomem.records.memory import contradicted_ids, without_contradictions
 
 if TYPE_CHECKING:
     from picomem.operations.memory_views import ChangeView, MemoryView
+
+NOTHING_DECIDED = Sentence("Nothing has been decided yet.")
 
 
 def day(at: str | None) -> str:
