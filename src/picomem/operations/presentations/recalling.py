@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import attributed, day, plural
-from picomem.recall.score_cutoff import count_above_cutoff
+from picomem.recall.final_scores import count_above_cutoff
 
 if TYPE_CHECKING:
     from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
