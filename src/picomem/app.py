@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
 
 
@@ -248,7 +248,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 def _lexicon() -> Lexicon:
     """Return the lexicon; None without vectors, because the lexicon needs numpy."""
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
 
     return Lexicon()
 
