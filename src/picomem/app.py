@@ -20,10 +20,9 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
-from picomem.store.connector import Connector
+from picomem.store.connector import Connector, LateConnector
 from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
-from picomem.store.unavailable import LateConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
