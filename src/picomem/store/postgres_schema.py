@@ -1,4 +1,4 @@
-"""The schema of a store on PostgreSQL: the tables of `schema/` in PostgreSQL's words, those of search; and its upkeep."""
+"""The schema of a store on PostgreSQL: the tables of `schema/` in PostgreSQL's words, and of search; and its upkeep."""
 
 from __future__ import annotations
 
