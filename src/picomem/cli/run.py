@@ -74,7 +74,7 @@ def _print(operation: Operation, result: Any, chosen: argparse.Namespace) -> Non
 
         print_json(advised(result, hints.shown))
     else:
-        from picomem.cli.text.presented import text_of
+        from picomem.cli.presented_text import text_of
 
         write_result(text_of(operation, result, hints))
 
