@@ -15,8 +15,9 @@ from datetime import tzinfo
 from picomem.clock import Clock, Micros, to_datetime
 from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
-from picomem.consolidation.material import Part, entry, part_of
+from picomem.consolidation.material import Part, part_of
 from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
+from picomem.consolidation.timeline_entries import entry
 from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, replace
