@@ -360,8 +360,8 @@ async def _asked(
 
 def _without_model(ready: PreparedPart) -> tuple[str, CheckedProposal]:
     """The proposal for a part without a model, and the name of its source."""
-    from picomem.consolidation.timeline_entries import raw
     from picomem.consolidation.proposal_checks import check_proposal
+    from picomem.consolidation.timeline_entries import raw
 
     try:
         return ExtractiveGenerator.name, check_proposal(

@@ -11,7 +11,7 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
   takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a user, and an address without a token, has no more than a share of the connections in use, and so many sockets and
-  streams at once, or it is 429 (shares.py);
+  streams at once, or it is 429 (`Shares`);
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
 What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which a socket or a stream may outlive, in
