@@ -24,15 +24,14 @@ OPTIONAL = {
     "fastembed": ("models/fastembed_embedder.py",),
     "tui": ("tui", "cli/terminal_interface.py"),
     "postgres": tuple(
-        f"store/postgres{part}.py"
-        for part in ("", "_commit", "_errors", "_full_text", "_maintenance", "_schema", "_transaction", "_values")
+        f"store/postgres{part}.py" for part in ("", "_commit", "_errors", "_schema", "_search", "_transaction")
     ),
     "server": (
         "cli/serve.py",
-        *(f"page/{name}.py" for name in ("html_rendering", "svg_marks", "calendar_heatmap")),
+        *(f"page/{name}.py" for name in ("html_rendering", "svg_marks", "timeline_view")),
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
         *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages", "page_sign_in")),
-        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics", "channels")),
+        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "channels")),
     ),
 }
 LEFT_OUT = SOURCES / "bench" / "peers" / "adapters"

@@ -140,8 +140,7 @@ OTHER_MEANINGS = {
     ("agent/capability.py", "index"): "the name of a part of an agent's instructions",
     ("cli/install.py", "ingest"): "the command that an install runs for a person who says yes",
     ("gateway/mcp_over_http.py", "status"): "the status of a response, as ASGI calls it",
-    ("gateway/request_log.py", "status"): "the status of a response, as ASGI calls it",
-    ("gateway/server_metrics.py", "status"): "the same, as the label of a count",
+    ("gateway/request_log.py", "status"): "the status of a response, as ASGI calls it, and the label of a count",
 }
 
 

@@ -5,7 +5,7 @@
                                              were fitted without them: a tenfold cross-validation, and each developer's
                                              prompts by weights from the others'; writes nothing
 
-There are two functions: how useful a hit is (hit_usefulness.py), which orders the hits, and how likely the best of them
+There are two functions: how useful a hit is (`usefulness`), which orders the hits, and how likely the best of them
 help with a prompt (relevance.py). The second is fitted to hits in an order that the first made without having seen
 them. One of its signals is the classifier of prompts (training/tasks.py), which is trained on the same prompts; each
 developer's are judged by weights that were trained without them. The same prompts give the same weights, to within a
@@ -25,10 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from picomem.injection.context_block import HEAD_TOKENS, LINE_TOKENS
-from picomem.injection.hit_usefulness import hit_signals, usefulness
 from picomem.injection.prompt_context import AgentPrompt, candidates
 from picomem.injection.prompt_signals import observe_prompt
-from picomem.injection.relevance import WEIGHTS, relevance_signals
+from picomem.injection.relevance import WEIGHTS, hit_signals, relevance_signals, usefulness
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Answer, Hit
 from picomem.settings import HookSettings

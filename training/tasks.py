@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from picomem.injection.pleasantries import without_pleasantries
+from picomem.injection.prompt_context import without_pleasantries
 from picomem.injection.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import encode

@@ -20,17 +20,16 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
-from picomem.store.connector import Connector
+from picomem.store.connector import Connector, LateConnector
 from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
-from picomem.store.unavailable import LateConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
 
 
@@ -248,7 +247,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 def _lexicon() -> Lexicon:
     """Return the lexicon; None without vectors, because the lexicon needs numpy."""
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
 
     return Lexicon()
 

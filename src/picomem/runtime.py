@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from picomem.engine.job_store import JobStore
     from picomem.errors import EmbedderFailed
     from picomem.models.embedder import Embedder
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.records.access_token import Credential
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.cli.file_diff import file_diff
+from picomem.cli.install import file_diff
 
 _PATH = Path("/home/ann/settings.json")
 _LINES = st.lists(st.sampled_from(["{\n", "}\n", "a\n", "@@ -1 +1 @@\n", "\u2028\n", "\n"]), max_size=30)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.cli.text.lines import BEGIN, END, marked, set_off
-from picomem.cli.text.presented import render
+from picomem.cli.presented_text import BEGIN, END, marked, render, set_off
 from picomem.operations.presentation import (
     Fields,
     Heading,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from picomem.erasure.byte_scan import Finder, pieces
+from picomem.erasure.proof import Finder, pieces
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-code-harbour-of-the-north"
 

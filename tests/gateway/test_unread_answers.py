@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.databases import open_memory
 
-from picomem.gateway.answer_bounds import MOST_ANSWER_BYTES
+from picomem.gateway.json_bodies import MOST_ANSWER_BYTES
 from picomem.operations.operation import MOST_ROWS_ANSWERED
 from picomem.records.session import NewMessage, Role
 

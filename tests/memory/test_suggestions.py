@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem import Caller, open_runtime
-from picomem.cli.text.presented import text_of
+from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, waiting_suggestions
 from picomem.errors import InvalidInput, NotFound

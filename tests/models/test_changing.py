@@ -24,8 +24,7 @@ from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
 from picomem.memory import lease as leases
 from picomem.memory.lease import LEASE_SECONDS, Lease
-from picomem.memory.missing_vectors import EmbedMissing
-from picomem.memory.vectors import Vectors
+from picomem.memory.vectors import EmbedMissing, Vectors
 from picomem.records.scope import Scope
 from picomem.store.sqlite import SqliteConnector
 

@@ -18,8 +18,7 @@ from picomem.app import open_engine
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import UNRELATED
-from picomem.models.known_embedders import family_of
-from picomem.models.onnx_embedder import OnnxEmbedder, batches, pooled, recipe_of
+from picomem.models.onnx_embedder import OnnxEmbedder, batches, family_of, pooled, recipe_of
 from picomem.operations.recalling import RecallRequest, recall
 from picomem.operations.table import operation
 from picomem.settings import EmbedderSettings

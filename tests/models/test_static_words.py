@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.models.static_words import Lexicon
+from picomem.models.static_embedder import Lexicon
 from picomem.text.terms import query_terms
 
 LEXICON = Lexicon()

@@ -15,7 +15,7 @@ from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 from tests.databases import Database
 
-from picomem.cli.text.presented import text_of
+from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import Refused

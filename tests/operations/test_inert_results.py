@@ -12,7 +12,7 @@ import pytest
 from tests.inert import assert_inert
 
 from picomem.app import operations
-from picomem.cli.text.presented import text_of
+from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.operations.command_rewriting import for_agents, result_for_agents

@@ -26,8 +26,7 @@ from picomem.operations.table import NAMES, operation
 from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, Settings
-from picomem.store.connector import Connector
-from picomem.store.unavailable import LateConnector
+from picomem.store.connector import Connector, LateConnector
 
 pytestmark = pytest.mark.requirement("P8")
 

@@ -22,8 +22,8 @@ from tests.databases import chosen
 from tests.hostile import LONG, TEXTS, TIMES
 
 from picomem import open as open_memory
+from picomem.cli.presented_text import text_of
 from picomem.cli.run import json_document
-from picomem.cli.text.presented import text_of
 from picomem.engine.agent_support import asked, statements, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError

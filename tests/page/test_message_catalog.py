@@ -11,8 +11,8 @@ from tests.conftest import SOURCES
 from picomem.coded_text import CodedText
 from picomem.english_texts import ENGLISH
 from picomem.errors import PicomemError, Refused, meanings
+from picomem.page.html_rendering import ToldError, told_error
 from picomem.page.message_catalog import LANGUAGES, catalog, preferred_language, say_in
-from picomem.page.told_errors import ToldError, told_error
 from picomem.page.view_table import VIEWS
 from picomem.policy.refusal import Refusal
 

@@ -17,10 +17,9 @@ from picomem.app import open_runtime, operations
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
 from picomem.gateway.calls import Calls
 from picomem.gateway.web_pages import WebPages
-from picomem.page.marked_text import marked_pieces, passage_mark
+from picomem.page.html_rendering import ago, exactly, marked_pieces, passage_mark
 from picomem.page.message_catalog import say_in
 from picomem.page.page_view import PageContent, PageRequest, PageView, own_path
-from picomem.page.relative_time import ago, exactly
 from picomem.page.svg_marks import score_bar
 from picomem.records.caller import Caller
 

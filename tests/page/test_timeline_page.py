@@ -13,9 +13,8 @@ from tests.databases import open_memory
 from tests.gateway.serving import Served, serving
 
 from picomem.operations.table import operation
-from picomem.page.calendar_heatmap import calendar_heatmap, level
 from picomem.page.message_catalog import say_in
-from picomem.page.timeline_view import span_of_year
+from picomem.page.timeline_view import calendar_heatmap, level, span_of_year
 
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, READ_ONLY, signed_in, signed_in_client

@@ -36,7 +36,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, RecallSettings, Settings
-from picomem.store import meta, moved_rows, user_tables
+from picomem.store import meta, moved_rows
 from picomem.store.connector import Connector
 from picomem.store.postgres import PostgresConnector
 from picomem.store.postgres_transaction import PostgresTransaction
@@ -283,7 +283,7 @@ def test_every_table_is_known_to_belong_to_a_user() -> None:
 def test_a_table_of_a_later_version_moves_with_the_others(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
         later_step.learn(later)
-        user_tables.user_tables.cache_clear()
+        moved_rows.user_tables.cache_clear()
         source, server = open_store("sqlite", "file"), PostgresConnector(empty_database(), partitions=2)
         with closing(server):
             _engine(source, "mia").remember("The harbour opens at seven", key="harbour")
@@ -292,7 +292,7 @@ def test_a_table_of_a_later_version_moves_with_the_others(open_store: Open, monk
                 table_rows(tx).put_rows(table.insert(), [{"user_id": "mia", "id": "p", "weight": 0.1}])
             assert _move(source, server).tables["parcels"] == 1
             assert _rows(server, "mia")["parcels"] == [("mia", "p", 0.1)]
-    user_tables.user_tables.cache_clear()
+    moved_rows.user_tables.cache_clear()
 
 
 def test_users_whose_documents_have_the_same_numbers_move_into_one_file(open_store: Open) -> None:

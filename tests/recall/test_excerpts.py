@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.recall.excerpts import ROOM, excerpt
+from picomem.recall.passages import ROOM, excerpt
 
 
 def test_a_short_text_is_whole_and_marked() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.recall.score_cutoff import count_above_cutoff
+from picomem.recall.final_scores import count_above_cutoff
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.recall.search_phrase import is_search_phrase
+from picomem.recall.question_form import is_search_phrase
 
 
 @pytest.mark.parametrize(

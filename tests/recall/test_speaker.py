@@ -10,7 +10,7 @@ import pytest
 
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
-from picomem.recall.speaker import called_only, groups, is_of_asker, is_telling, meant, speakers_by_transcript
+from picomem.recall.question import called_only, groups, is_of_asker, is_telling, meant, speakers_by_transcript
 from picomem.records.hit import Hit
 
 Said = tuple[str, str, str]  # when, by whom, what

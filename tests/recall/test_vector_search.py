@@ -19,8 +19,7 @@ from picomem.engine.engine import Engine
 from picomem.models.embedder import quantised
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import vector_search
-from picomem.recall.binary_codes import likely, made
-from picomem.recall.vector_search import VectorSearch
+from picomem.recall.vector_search import VectorSearch, likely, sign_codes
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
 from picomem.store.connector import EVERYONE, Connector
@@ -43,7 +42,7 @@ def _talked_of(count: int, seed: int) -> np.ndarray:
 
 def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
     rows, asked = _talked_of(60_000, 1), _talked_of(20, 2)
-    codes = made(rows)
+    codes = sign_codes(rows)
     kept = 0
     for question in asked:
         nearest = np.argpartition(-(rows @ question), 50)[:50]
@@ -55,10 +54,10 @@ def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
 def test_signs_serve_vectors_of_any_length(dimensions: int) -> None:
     rows = _units(np.random.default_rng(3).standard_normal((9_000, dimensions)))
     for count in (1, 50, 9_000, 20_000):
-        chosen = likely(made(rows), rows[17], count)
+        chosen = likely(sign_codes(rows), rows[17], count)
         assert len(set(chosen.tolist())) == min(count, 9_000)
     if dimensions >= 64:
-        assert 17 in likely(made(rows), rows[17], 1)
+        assert 17 in likely(sign_codes(rows), rows[17], 1)
 
 
 class _Given:

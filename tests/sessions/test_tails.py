@@ -10,8 +10,7 @@ from tests.sessions.conftest import user
 
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role
-from picomem.sessions.log import Sessions
-from picomem.sessions.tail_cache import TailCache
+from picomem.sessions.log import Sessions, TailCache
 from picomem.store import session_rows as store
 
 

@@ -12,7 +12,7 @@ import picomem
 from picomem.engine.backup_files import back_up, restore
 from picomem.errors import Corrupt, StoreError
 from picomem.operations.table import operation
-from picomem.store import known_schema
+from picomem.store import sqlite_schema
 from picomem.store.sqlite import SqliteConnector
 
 pytestmark = pytest.mark.sqlite_file("changes the schema of the file")
@@ -130,9 +130,9 @@ def test_what_is_derived_and_gone_is_made_again_and_recall_works_until_then(stat
 def test_opening_compares_the_schema_without_making_it(store, monkeypatch):
     """If this fails after a new step of the schema, `DIGEST` is to be what the message says."""
     connector = SqliteConnector(store)
-    rows = known_schema._rows(connector.connection())
+    rows = sqlite_schema._rows(connector.connection())
     connector.close()
-    assert known_schema.digest(known_schema._parts(rows)) == known_schema.DIGEST
+    assert sqlite_schema.digest(sqlite_schema._parts(rows)) == sqlite_schema.DIGEST
 
 
 def test_a_healthy_store_says_nothing(store, caplog):

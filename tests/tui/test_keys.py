@@ -7,20 +7,15 @@ from pathlib import Path
 
 from textual.binding import Binding
 
-from picomem.tui.browse_screen import DetailScreen
+from picomem.tui.base_screen import ResultScreen
+from picomem.tui.browse_screen import DetailScreen, MemoryActions
 from picomem.tui.chat_screen import ChatScreen
-from picomem.tui.confirm_dialog import ConfirmDialog
 from picomem.tui.detail_pane import DetailPane
-from picomem.tui.edit_dialog import EditDialog
+from picomem.tui.dialogs import ConfirmDialog, EditDialog, KeyHelp
 from picomem.tui.entry_list import EntryList
-from picomem.tui.key_help import KeyHelp
-from picomem.tui.memories_screen import MemoriesScreen
-from picomem.tui.memory_actions import MemoryActions
-from picomem.tui.result_screen import ResultScreen
-from picomem.tui.review_screen import ReviewScreen
+from picomem.tui.list_screens import MemoriesScreen, SessionsScreen
 from picomem.tui.search_screen import SearchScreen
-from picomem.tui.sessions_screen import SessionsScreen
-from picomem.tui.status_screen import StatusScreen
+from picomem.tui.status_screen import ReviewScreen, StatusScreen
 from picomem.tui.terminal_app import TerminalApp
 from picomem.tui.typed_text import MessageField
 

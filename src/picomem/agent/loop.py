@@ -27,7 +27,16 @@ from anyio import CancelScope, to_thread
 from pydantic_ai import Agent
 from pydantic_ai.agent.abstract import AgentRunEvents
 from pydantic_ai.capabilities import AbstractCapability, Caching
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+    UnexpectedModelBehavior,
+    UserError,
+)
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -43,7 +52,6 @@ from pydantic_ai.usage import UsageLimits
 
 from picomem.agent.capability import MemoryCapability
 from picomem.agent.context_trimming import ContextTrimming
-from picomem.agent.conversation import ChatConversation
 from picomem.agent.events import (
     Event,
     Notice,
@@ -55,7 +63,6 @@ from picomem.agent.events import (
     ToolResultEvent,
     TurnResult,
 )
-from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
 from picomem.agent.message_conversion import to_model, to_said
 from picomem.agent.text_tool_calls import BufferedText, PlainCalls
@@ -66,13 +73,92 @@ from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.consolidation_runner import consolidate_due
 from picomem.engine.agent_support import has_notes, is_in_group, safe_text, window_of
 from picomem.engine.engine import Engine
-from picomem.errors import GeneratorFailed
+from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.models.selection import generator_of
 from picomem.paths import named_path
 from picomem.records.caller import WRITE
-from picomem.records.session import Channel, Message, NewMessage, Role
-from picomem.sessions.context_window import Budgets, ContextWindow
+from picomem.records.session import Channel, Loaded, Message, NewMessage, Role
+from picomem.sessions.context_window import Budgets, ContextWindow, window
+from picomem.sessions.new_messages import stored_message
 from picomem.settings import Settings
+
+# A conversation with PicoBot: in the store, or in the memory of this process while the store fails.
+#
+# Messages that could not be stored are stored before the next message that can be. A conversation that never had a
+# store ends with the process.
+
+
+class ChatConversation:
+    """One conversation. `session` is the id of its session; empty where there is no store."""
+
+    def __init__(
+        self,
+        engine: Engine | None,
+        session: str = "",
+        settings: Settings | None = None,
+        channel: Channel = Channel.TUI,
+    ) -> None:
+        """A new session is on `channel`. Raises NotFound where there is no such session."""
+        self._channel = channel
+        self.trouble = ""  # a sentence, while nothing can be stored
+        self.message = ""  # the id under which the person's newest message is stored, if it is
+        self._engine = engine
+        self.settings = settings or (engine.settings if engine else Settings())
+        self._waiting: list[NewMessage] = []  # what is to be stored when that works again
+        self._spoken: list[Message] = []  # the conversation as this process knows it
+        self.session = engine.sessions().get(session).id if engine and session else ""
+
+    def begin(self, text: str, stored: Message | None = None) -> ContextWindow:
+        """The person says something; what goes into the prompt. `stored` is the message, if the session holds it
+        already. Raises InvalidInput for an empty message."""
+        said = NewMessage(role=Role.USER, content=text)
+        if not text.strip():
+            raise InvalidInput("The message is empty; write something.")
+        self.message = ""
+        if stored is None:
+            self._waiting.append(said)
+        context_window = self._stored(stored) if self._engine else None
+        if context_window is None:
+            self._speak(said)
+            return window(Loaded(tuple(self._spoken)), Budgets.of(self.settings))
+        self._spoken = list(context_window.messages)
+        return context_window
+
+    def end(self, said: list[NewMessage], unsaved: list[NewMessage]) -> None:
+        """The turn is over: what was said in it, and what of that is not stored yet. It is now, if that can be done."""
+        self._speak(*said)
+        self._waiting += unsaved
+        if self._engine is not None and self.session and self._waiting:
+            with suppress(StoreError):  # it waits; the next turn says what is wrong
+                self._store(self._engine)
+
+    def _store(self, engine: Engine) -> list[Message]:
+        """Store what waits. Raises StoreError."""
+        log = engine.sessions()
+        stored = log.append(self.session, *self._waiting) if self.session else log.begin(self._channel, *self._waiting)
+        self.session = stored[0].session_id
+        self._waiting = []
+        return stored
+
+    def _stored(self, last: Message | None) -> ContextWindow | None:
+        """The window up to the person's message: `last`, or what waits, which is stored first. None where the store
+        fails."""
+        assert self._engine is not None
+        try:
+            last = last or self._store(self._engine)[-1]
+            self.message = last.id
+            context_window = window_of(self._engine, self.session, until=last.seq)
+        except StoreError as error:
+            self.trouble = str(error)
+            return None
+        self.trouble = ""
+        return context_window
+
+    def _speak(self, *said: NewMessage) -> None:
+        """Known in this process, redacted or not: it came from here and goes nowhere else."""
+        for message in said:
+            self._spoken.append(stored_message(self.session, len(self._spoken) + 1, message, system_clock()))
+
 
 ACTOR = "agent:picobot"
 PERSONA = "You are PicoBot, a helpful assistant. Answer briefly and to the point, in the user's language."
@@ -299,3 +385,50 @@ def _told(event: object) -> Event | None:
             text = part.model_response_str(wrap_if_error=False)
             return ToolResultEvent(part.tool_call_id, part.tool_name, text, part.outcome != "success")
     return None
+
+
+# Explains why a model did not answer, in a sentence that names the remedy. Pure.
+
+_LONGEST = 200  # characters of what a server says
+_LONGEST_REDACTED = 10_000  # characters in which secrets are looked for before the text is cut: a cut hides half of one
+_NO_ANSWER = "Exceeded maximum output retries"
+
+
+def failure(error: AgentRunError, redact: Callable[[str], str]) -> str:
+    """The sentence. What a server said of itself is redacted, shortened and in one line: some servers repeat a key."""
+    if isinstance(error, ModelHTTPError):
+        return f"The model did not answer: {_of_status(error, redact)}"
+    if isinstance(error, (ModelTimeoutError, ModelRequestTimeout)):
+        return "The model did not answer: it was silent for too long; raise timeout_secs in [model], or try again."
+    if isinstance(error, ModelConnectionError) or "Connection error" in str(error):
+        return "The model did not answer: its server cannot be reached; is it running, where base_url in [model] says?"
+    if isinstance(error, UnexpectedModelBehavior) and _NO_ANSWER in str(error):
+        return "The model did not answer: it had nothing to say; ask again, or in other words."
+    line = _line(str(error), redact)
+    if isinstance(error, UnexpectedModelBehavior) or (isinstance(error, ModelAPIError) and "decode" in str(error)):
+        return f"The model did not answer as a model does: {line}"
+    return f"The model did not answer: {line or type(error).__name__}"
+
+
+def _of_status(error: ModelHTTPError, redact: Callable[[str], str]) -> str:
+    status, said = error.status_code, _message(error.body, redact)
+    if status in (401, 403):
+        return f"its server refuses the key ({status}); check key in [model], or the provider's variable."
+    if status == 404:
+        return f"its server has no model “{error.model_name}” there (404{said}); check model and base_url in [model]."
+    if status == 429:
+        return f"its server asks to wait (429{said}); try again in a while."
+    if status >= 500:
+        return f"its server failed ({status}{said}); try again in a while."
+    return f"its server refused the question ({status}{said})."
+
+
+def _message(body: object, redact: Callable[[str], str]) -> str:
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    said = inner.get("message", "") if isinstance(inner, dict) else inner
+    line = _line(said, redact) if isinstance(said, str) else ""
+    return f": {line}" if line else ""
+
+
+def _line(text: str, redact: Callable[[str], str]) -> str:
+    return " ".join(redact(text[:_LONGEST_REDACTED]).split())[:_LONGEST]

@@ -1,7 +1,7 @@
 """WhatsApp over Meta's Cloud API: reads webhooks, builds and sends messages.
 
 A webhook carries messages, or statuses of sent messages. A sender has a phone number (`from`), a business-scoped id
-(`from_user_id`), or both. For a message that is not text, only its caption is read. sessions/sender_identity.py decides
+(`from_user_id`), or both. For a message that is not text, only its caption is read. sessions/channel_users.py decides
 which user a sender is. A message of the type `system` reports that a sender has a new number, and with it a new
 business-scoped id.
 
@@ -29,7 +29,7 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
-from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
+from picomem.sessions.channel_users import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
 from picomem.settings import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
 
 DIRECT = "direct"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from picomem.cli.text.presented import text_of
+from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.operations.operation import Operation

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from picomem.cli.text.presented import text_of
+from picomem.cli.presented_text import text_of
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.chat_commands import chat_commands, command_helps, command_request, find_command, not_found
 from picomem.operations.operation import ChatCommand, Operation

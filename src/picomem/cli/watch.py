@@ -80,6 +80,6 @@ def _tell_of_another() -> None:
 
 
 def _report(operation: Operation, result: object, as_json: bool) -> None:
-    from picomem.cli.text.presented import text_of
+    from picomem.cli.presented_text import text_of
 
     print(json_document(jsonable(result)) if as_json else text_of(operation, result), flush=True)

@@ -1,6 +1,6 @@
 """The people on a channel: accepted contacts, and senders who wait for the owner to accept them.
 
-A sender is identified by the ids that the channel gives (sessions/sender_identity.py). An unknown sender gets a code,
+A sender is identified by the ids that the channel gives (sessions/channel_users.py). An unknown sender gets a code,
 which the owner sees and the sender does not, and with which the owner accepts the sender. A code has 50 random bits and
 is valid once, for a day. The number of waiting codes is limited.
 """
@@ -19,8 +19,7 @@ from picomem.records.channel_message import Contact, Pairing
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.session import Channel
-from picomem.sessions.channel_users import user_of
-from picomem.sessions.sender_identity import IdentifiedSender, change_ids, identify, identifying
+from picomem.sessions.channel_users import IdentifiedSender, change_ids, identify, identifying, user_of
 from picomem.store import contact_rows
 from picomem.store.connector import Transaction
 from picomem.text.inert_text import one_line

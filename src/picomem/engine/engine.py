@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.index_page import IndexPage
     from picomem.memory.markdown_import import MarkdownEntry
-    from picomem.memory.missing_vectors import Embedded
     from picomem.memory.remember import Remembered
     from picomem.memory.store_status import Status
+    from picomem.memory.vectors import Embedded
     from picomem.notes.note_search import Excerpt, NoteSearch
     from picomem.records.episode import Episode, Transcript
     from picomem.sessions.context_window import ContextWindow
@@ -292,7 +292,7 @@ class Engine:
     def version_number(self, memory: Memory) -> int:
         """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
         which a revision may add several."""
-        from picomem.memory.version_numbers import version_numbers
+        from picomem.memory.version_history import version_numbers
 
         with self._context.connector.read() as tx:
             return version_numbers(tx, self.scope, memory.id, [memory])[memory.version]
@@ -748,11 +748,11 @@ class Engine:
         wait: bool = True,
         stop: Event | None = None,
     ) -> Embedded:
-        """Make the vectors that are missing, then remove those of other models; see memory/missing_vectors.py.
+        """Make the vectors that are missing, then remove those of other models; see memory/vectors.py.
 
         Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
         """
-        from picomem.memory.missing_vectors import EmbedMissing
+        from picomem.memory.vectors import EmbedMissing
 
         made_by = self._context.vectors()
         if trouble := self._context.embedder_trouble:
@@ -803,7 +803,7 @@ class Engine:
             diagnosis.newest_copy = self._context.connector.maintenance.newest_copy()
         made_by = self._context.vectors()
         if repair and made_by is not None:
-            from picomem.memory.missing_vectors import EmbedMissing
+            from picomem.memory.vectors import EmbedMissing
 
             for scope, finding in diagnosis.waiting:
                 with suppress(EmbedderFailed, Conflict):

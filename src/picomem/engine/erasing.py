@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from picomem.erasure.byte_scan import Finder
     from picomem.erasure.plan import Choice, Plan, PurgeInventory
-    from picomem.erasure.proof import Scan
+    from picomem.erasure.proof import Finder, Scan
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
@@ -57,7 +56,7 @@ class Eraser:
         return (_DAMAGED_INDEX,) if self._context.connector.maintenance.has_damaged_index() else ()
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
-        from picomem.erasure.inventory import load_checked_inventory, load_inventory
+        from picomem.erasure.plan import load_checked_inventory, load_inventory
 
         # A purge of everything follows no links, so it need not check them.
         return (load_inventory if everything else load_checked_inventory)(tx, self._context.scope)
@@ -66,8 +65,7 @@ class Eraser:
         self, tx: Transaction, holdings: PurgeInventory, session: str, older_than: int | None, everything: bool
     ) -> Choice:
         """The selection; a NotFound says so if it may be damaged rows that name the session."""
-        from picomem.erasure.inventory import choice
-        from picomem.erasure.plan import Plan, may_remain
+        from picomem.erasure.plan import Plan, choice, may_remain
 
         scope, now = self._context.scope, self._context.clock()
         try:

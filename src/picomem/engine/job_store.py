@@ -17,9 +17,8 @@ from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
-from picomem.memory.job_leases import is_running, lease_name, lease_on
-from picomem.memory.job_leases import jobs as listed
-from picomem.memory.lease import LEASE_SECONDS, SLACK_SECONDS, Heartbeat, Lease
+from picomem.memory.lease import LEASE_SECONDS, SLACK_SECONDS, Heartbeat, Lease, is_running, lease_name, lease_on
+from picomem.memory.lease import jobs as listed
 from picomem.records.job import LONGEST_REST, Job, JobState, job_name
 from picomem.records.scope import Scope
 from picomem.settings import Settings
@@ -117,7 +116,7 @@ class JobStore:
 
     def is_without_vectors(self, user: str, model: str) -> bool:
         """Return whether rows of a user have no vector of a model. Raises StoreError."""
-        from picomem.memory.missing_vectors import missing
+        from picomem.memory.vectors import missing
 
         with self._resources.connector.read() as tx:
             return missing(tx, Scope(user), model) > 0

@@ -21,7 +21,7 @@ from picomem.store.meta import redaction_key
 if TYPE_CHECKING:
     from picomem.memory.text_cleaning import Cleaner
     from picomem.models.embedder import Embedder
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.policy.redact import Redactor
 
 _USERS_KEPT = 256  # whose recalled texts are kept: 64 texts of each at most
@@ -51,7 +51,7 @@ class Resources:
         self.embedder_trouble = str(embedder) if isinstance(embedder, EmbedderFailed) else ""
         embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:
-            from picomem.policy.outgoing import RedactedEmbedder
+            from picomem.policy.redact import RedactedEmbedder
 
             embedder = RedactedEmbedder(embedder, self.redactor)
         self.embedder = embedder

@@ -90,7 +90,7 @@ def keep_transcripts(
 
 def missing_vectors(engine: Engine) -> int:
     """Return how many rows have no vector of the embedder."""
-    from picomem.memory.missing_vectors import missing
+    from picomem.memory.vectors import missing
 
     with engine._context.connector.read() as tx:
         return missing(tx, engine.scope, engine.embedder_name)
@@ -104,7 +104,7 @@ def event_of(engine: Engine, episode: Episode) -> EventTime | None:
 
 def reach(engine: Engine) -> object:
     """A value that differs once a row was stored, or a vector rewritten or taken out, by whatever process."""
-    from picomem.memory.missing_vectors import reach
+    from picomem.memory.vectors import reach
 
     with engine._context.connector.read() as tx:
         return reach(tx, engine.scope, engine.embedder_name)
@@ -138,7 +138,7 @@ def older_beside(engine: Engine, memory: Memory) -> list[Memory]:
 
 def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int]:
     """The versions of one memory, oldest first, as people count them, by their stored numbers."""
-    from picomem.memory.version_numbers import version_numbers
+    from picomem.memory.version_history import version_numbers
 
     with engine._context.connector.read() as tx:
         return version_numbers(tx, engine.scope, versions[0].id, versions)

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.erasure.inventory import load_inventory
-from picomem.erasure.plan import Choice, Plan, PurgeInventory
+from picomem.erasure.plan import Choice, Plan, PurgeInventory, load_inventory
 from picomem.erasure.purge import erase
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope

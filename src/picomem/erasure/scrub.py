@@ -16,8 +16,7 @@ from typing import TypeVar
 
 from picomem.coded_text import rewritten
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.policy.redact import Redactor
-from picomem.policy.redacted_json import redact_json
+from picomem.policy.redact import Redactor, redact_json
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope

@@ -30,8 +30,8 @@ from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooLarge
-from picomem.gateway.answer_bounds import bounded
 from picomem.gateway.error_replies import remote_sentence
+from picomem.gateway.json_bodies import bounded
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers

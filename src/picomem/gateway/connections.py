@@ -22,8 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from picomem.gateway.answer_bounds import READS_NOTHING, UNREAD
 from picomem.gateway.guard import OPEN, Application, Limits, Message, ReceiveMessage, SendMessage, refuse
+from picomem.gateway.json_bodies import READS_NOTHING, UNREAD
 
 _FOR_HEALTH = 16  # connections beyond the maximum
 _FULL = "too_many_connections", "The server has too many connections; try again later."

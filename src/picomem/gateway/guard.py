@@ -11,7 +11,7 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
   takes the cookie of its session instead, its socket either; a change by a cookie must come with an Origin;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a user, and an address without a token, has no more than a share of the connections in use, and so many sockets and
-  streams at once, or it is 429 (shares.py);
+  streams at once, or it is 429 (`Shares`);
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
 What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which a socket or a stream may outlive, in
@@ -21,8 +21,9 @@ What passed has its `Caller` in `scope["state"]["caller"]`, and its token, which
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
 import anyio
@@ -30,10 +31,34 @@ import anyio
 from picomem.errors import PicomemError, TooLarge, TooManyRequests, TooSlow
 from picomem.gateway.error_replies import error_headers, http_error, remote_sentence
 from picomem.gateway.request_rates import RequestRates, address_of
-from picomem.gateway.shares import Shares
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
+
+Owner = tuple[str, str]  # "user" or "address", and which
+
+
+class Shares:
+    """At most `most` of one kind for each owner. Not for threads: it lives in the event loop."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._open: Counter[Owner] = Counter()
+
+    @contextmanager
+    def taken(self, owner: Owner) -> Iterator[bool]:
+        """Take one until the end of the block; False where the owner has all of theirs."""
+        if self._open[owner] >= self.most:
+            yield False
+            return
+        self._open[owner] += 1
+        try:
+            yield True
+        finally:
+            self._open[owner] -= 1
+            if not self._open[owner]:
+                del self._open[owner]
+
 
 Message = MutableMapping[str, Any]
 ReceiveMessage = Callable[[], Awaitable[Message]]

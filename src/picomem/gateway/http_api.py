@@ -43,10 +43,9 @@ from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
-from picomem.gateway.request_log import CHANNEL, GONE, PAGE, RequestLog
+from picomem.gateway.request_log import CHANNEL, CONTENT_TYPE, GONE, PAGE, Metrics, RequestLog
 from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_address import PROOF, ServerAddress
-from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
 from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict

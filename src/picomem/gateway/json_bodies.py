@@ -1,4 +1,4 @@
-"""Parses and checks JSON from a network, and writes JSON. Pure."""
+"""Parses and checks JSON from a network, writes JSON, and bounds the size of what is written. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, TooLarge
 
 _MOST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -58,3 +58,23 @@ def _is_sound(value: Any, depth: int) -> bool:
     if isinstance(value, list):
         return all(_is_sound(member, depth - 1) for member in value)
     return not isinstance(value, float) or isfinite(value)
+
+
+# On every wire an answer to a program has a bound, so what one call makes the server hold is known.
+
+MOST_ANSWER_BYTES = 4 << 20
+UNREAD = 4408  # why a web socket closes whose client reads nothing; 408 is HTTP's for who is too slow
+READS_NOTHING = "The client does not read its answers; ask for less at once, and read each."
+
+
+def bounded(name: str, value: Any, *, is_done: bool) -> Any:
+    """The value of an answer, which `encoded` takes. Raises TooLarge for one that is too large; `is_done` says that the
+    call has changed something meanwhile."""
+    size = len(encoded(value))
+    if size <= MOST_ANSWER_BYTES:
+        return value
+    done = "It is done, but its" if is_done else "The"
+    raise TooLarge(
+        f"{done} answer of “{name}” would have {size:,} bytes, and one answer has at most {MOST_ANSWER_BYTES:,}; ask "
+        "for less at once: with a smaller limit, the next page by its cursor, or a narrower question."
+    )

@@ -45,11 +45,10 @@ from picomem.errors import (
     TooLarge,
     TooManyRequests,
 )
-from picomem.gateway.answer_bounds import MOST_ANSWER_BYTES, READS_NOTHING, UNREAD
 from picomem.gateway.calls import TOKEN_ENDED, Calls
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
 from picomem.gateway.guard import SUBPROTOCOL
-from picomem.gateway.json_bodies import encoded, parsed
+from picomem.gateway.json_bodies import MOST_ANSWER_BYTES, READS_NOTHING, UNREAD, encoded, parsed
 from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_log import server_logger
 from picomem.gateway.shutdown import Shutdown

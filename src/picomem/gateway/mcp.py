@@ -47,9 +47,9 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, TooLarge, did_you_mean
-from picomem.gateway.answer_bounds import bounded
 from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
+from picomem.gateway.json_bodies import bounded
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from picomem.errors import Ambiguous, Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.name_lookup import nearest_key, resolve
-from picomem.memory.version_numbers import version_numbers
+from picomem.memory.version_history import version_numbers
 from picomem.recall.hits import citation, message_citation
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.episode import BY_HOST, DENY, Episode, Transcript

@@ -28,7 +28,7 @@ from picomem.ingest.format import LineFormat, format_named, formats
 from picomem.ingest.reader import Line
 from picomem.ingest.source import RecordSource, SourceState, current_file, look_at, source_of
 from picomem.light_dataclass import dataclass, field
-from picomem.policy.redacted_json import redact_json
+from picomem.policy.redact import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript
 from picomem.records.scope import Scope
 from picomem.store import episodes, tombstones, users

@@ -109,7 +109,7 @@ class Stopped(Exception):
 
 
 class Embed:
-    """Makes missing vectors (memory/missing_vectors.py)."""
+    """Makes missing vectors (memory/vectors.py)."""
 
     name, look_seconds = EMBED, 5.0
 

@@ -145,8 +145,7 @@ def _past_sessions(
     if said is None:
         return PastSessions()
     # With all that stores a memory and reads sessions; few pages are new.
-    from picomem.memory.heard_in_passing import heard_in_passing
-    from picomem.memory.last_sessions import last_sessions
+    from picomem.memory.index_page_material import heard_in_passing, last_sessions
 
     heard = heard_in_passing(tx, scope, read)
     lines = [one._replace(text=said(one.text), before=said(one.before)) for one in heard.lines]

@@ -16,10 +16,11 @@ from types import TracebackType
 
 from picomem.clock import SECOND, Clock, Micros
 from picomem.errors import StoreError
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.ids import new_id
+from picomem.records.job import Job, JobState
 from picomem.records.scope import Scope
-from picomem.store import leases
+from picomem.store import job_rows, leases
 from picomem.store.connector import Connector, Transaction
 
 LEASE_SECONDS = 45
@@ -97,3 +98,28 @@ class Heartbeat:
                         return
             except StoreError:
                 continue  # locked, full or closed: the next beat tries again, and the work itself says what is wrong
+
+
+def lease_name(job: str) -> str:
+    """Return what the lease on a job is called."""
+    return f"job {job}"
+
+
+def lease_on(scope: Scope, job: str, clock: Clock) -> Lease:
+    """A lease on a user's job, not taken yet."""
+    return Lease(scope=scope, name=lease_name(job), clock=clock)
+
+
+def is_running(tx: Transaction, scope: Scope, job: str, now: Micros) -> bool:
+    """Return whether a process runs the job."""
+    return is_held(tx, scope, lease_name(job), now)
+
+
+def jobs(tx: Transaction, scope: Scope, now: Micros) -> list[Job]:
+    """The user's jobs, by name. A job whose process was killed waits for another one."""
+    return [
+        replace(job, state=JobState.WAITING)
+        if job.state is JobState.RUNNING and not is_running(tx, scope, job.name, now)
+        else job
+        for job in job_rows.every(tx, scope)
+    ]

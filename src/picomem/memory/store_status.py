@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import DAY, Micros, iso, to_datetime
 from picomem.light_dataclass import asdict, dataclass, field
-from picomem.memory.job_leases import jobs
+from picomem.memory.lease import jobs
 from picomem.memory.suggestions import suggestions
 from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, session_rows, tombstones, vector_rows

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
 from picomem.models.generator import CallBudget, DoubtedPair, Material, PairVerdict, Proposal
-from picomem.models.model_task import Answer, ModelTask, no_answer_within
 from picomem.models.pair_question import pair_question
-from picomem.models.prompt_and_reply import again, consolidation_question
+from picomem.models.prompt_and_reply import Answer, ModelTask, again, consolidation_question, no_answer_within
 from picomem.records.spend import Spend
 from picomem.text.own_prompts import COMMAND_MARKER, OWN_PROMPT
 from picomem.text.tokens import count_tokens

@@ -7,7 +7,7 @@ The folder has the layout of sentence-transformers and of the publishers of such
     1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json, modules.json     (if there)
 
 Pooling, the maximum length and the prefixes are read from these files; the table `[embedder]` overrides them. For
-some models, known_embedders.py supplies missing values by the model's name. Pooling is never guessed, because a model
+some models, `known_embedder` supplies missing values by the model's name. Pooling is never guessed, because a model
 with the wrong pooling finds much less and nothing else shows it: if it is unknown, an error asks for it.
 """
 
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import unit_rows
-from picomem.models.known_embedders import family_of
 from picomem.paths import is_folder, is_regular, named_path, open_regular, read_regular
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
@@ -34,6 +34,57 @@ if TYPE_CHECKING:
     import numpy as np
     import onnxruntime
     from tokenizers import Tokenizer
+
+
+# The pooling and the prefixes of well-known sentence models, by the name of the model.
+#
+# Many model folders, above all those converted to ONNX, leave out the files that describe the pooling and the prefix of
+# a question. The network shows neither, and with wrong values it still returns vectors, which find only a part of what
+# they should (docs/embedders.md). The folder usually keeps the name that the makers gave the model. `_name_or_path` in
+# a configuration is no help, because it may name the model from which this one was made. One model that is often
+# distributed without a name is recognised by how it is loaded.
+
+_CONVERTED = re.compile(r"([-_](onnx|int8|uint8|fp16|quantized|q))+$")  # what a conversion adds to a name
+_PASSAGES = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that are used alike: whose vector a text gets, and what is put before a question and before a text."""
+
+    name: re.Pattern[str]  # the whole name of a model, in small letters
+    pooling: str
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
+_ARCTIC = Family(re.compile(r"snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)"), "cls", _PASSAGES)
+_FAMILIES = (
+    _ARCTIC,
+    Family(re.compile(r"snowflake-arctic-embed-[ml]-v2\.0"), "cls", "query: "),
+    Family(re.compile(r"bge-(small|base|large)-en(-v1\.5)?|mxbai-embed-large-v1"), "cls", _PASSAGES),
+    Family(re.compile(r"bge-m3"), "cls"),
+    Family(re.compile(r"(multilingual-)?e5-(small|base|large)(-v2)?"), "mean", "query: ", "passage: "),
+    Family(re.compile(r"nomic-embed-text-v1(\.5)?"), "mean", "search_query: ", "search_document: "),
+    Family(re.compile(r"gte-(small|base|large)|all-minilm-l(6|12)-v[12]|all-mpnet-base-v[12]"), "mean"),
+    Family(re.compile(r"(paraphrase-multilingual|multi-qa)-minilm-l(6|12)(-cos)?-v[12]"), "mean"),
+)
+
+
+_UNKNOWN = Family(re.compile(r"(?!)"), "")
+
+
+def family_of(names: Iterable[str], loading: Mapping[str, Any]) -> Family:
+    """The family of the first of these folder names that is a known model's; where none is, one that says nothing.
+
+    The cache of Hugging Face writes the maker before the name: `models--BAAI--bge-m3`. `loading` is what the folder's
+    `sentence_bert_config.json` says under `model_args`: to load BERT without its own layer for pooling is what
+    Snowflake's first arctic-embed models ask for, and no other that we know.
+    """
+    plain = [_CONVERTED.sub("", name.lower().rpartition("--")[2]) for name in names]
+    named = (family for name in plain for family in _FAMILIES if family.name.fullmatch(name))
+    return next(named, _ARCTIC if loading.get("add_pooling_layer") is False else _UNKNOWN)
+
 
 _FILES = "model.onnx model_quantized.onnx model_int8.onnx model_uint8.onnx model_fp16.onnx model_q4.onnx".split()
 _POOLINGS = ("cls", "mean", "last")

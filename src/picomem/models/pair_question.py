@@ -16,8 +16,7 @@ from typing import Any
 
 from picomem.coded_text import CodedText
 from picomem.models.generator import DoubtedPair, KnownMemory, PairRelation, PairVerdict
-from picomem.models.model_task import ModelTask
-from picomem.models.prompt_and_reply import object_with
+from picomem.models.prompt_and_reply import ModelTask, object_with
 
 _TOKENS_OF_A_VERDICT = 80
 _LONGEST_REASON = 200  # characters

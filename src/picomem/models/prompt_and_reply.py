@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from picomem.errors import GeneratorFailed
+from picomem.light_dataclass import dataclass
 from picomem.models.generator import (
     LONGEST_FACT,
     LONGEST_TIMELINE,
@@ -24,10 +26,36 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.models.model_task import ModelTask
 from picomem.records.kinds import Kind
 from picomem.records.session import Role
 from picomem.records.untrusted_fence import fenced
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTask(Generic[Answer]):
+    """A question to a model: the instructions, the input, and how to read the answer.
+
+    `read` makes the answer of a reply's text and raises GeneratorFailed where it cannot.
+    """
+
+    name: str  # of the schema
+    task: str
+    task_with_schema: str  # for a request that cannot carry the schema by itself
+    prompt: str
+    schema: dict[str, Any]
+    output_tokens: int
+    read: Callable[[str], Answer]
+
+
+def no_answer_within(seconds: int, setting: str) -> str:
+    """Describe a model that was too slow; `setting` is what gives it more time."""
+    return (
+        f"no answer within {seconds} seconds; raise {setting}, or lower memory.consolidation_window so that it reads "
+        "less at once."
+    )
+
 
 LONGEST_ANSWER = 40_000  # characters; the longest that was asked for has a quarter of that
 _MOST_NAMED = 8  # members that a message names

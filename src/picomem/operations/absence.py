@@ -16,8 +16,8 @@ from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Presentation, Sentence
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
 from picomem.operations.wording import plural
+from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
-from picomem.recall.score_cutoff import count_above_cutoff
 from picomem.records.kinds import Priority
 from picomem.text.terms import terms
 

@@ -13,7 +13,7 @@ from picomem.operations.presentation import Block, Heading, Presentation, Presen
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
 from picomem.operations.times import between, instant, moment, window
 from picomem.operations.wording import attributed, day, plural
-from picomem.recall.score_cutoff import count_above_cutoff
+from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority
 

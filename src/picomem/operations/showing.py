@@ -80,8 +80,8 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
     A long message, and an episode of several, is opened at the words of `query`.
     """
     from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
-    from picomem.recall.excerpts import best_match
     from picomem.recall.hits import episode_hit
+    from picomem.recall.passages import best_match
 
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
@@ -114,7 +114,7 @@ def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) ->
 
 
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
-    from picomem.recall.excerpts import excerpt
+    from picomem.recall.passages import excerpt
 
     text = with_questions(turn.shown, turn.answers)
     shown = excerpt(text, request.query, max(0, text.find(preview)), is_whole=request.all)

@@ -12,8 +12,7 @@ from picomem.agent.turns import ChatModelResult
 from picomem.errors import PicomemError
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.sessions import CallView, MessagesResult, MessageView, SessionsResult
-from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect
-from picomem.page.undo_form import ARCHIVED_SESSION
+from picomem.page.page_view import ARCHIVED_SESSION, PageContent, PageRequest, PageView, Redirect
 from picomem.records.session import Channel
 
 _MESSAGES = 50

@@ -5,7 +5,8 @@ Jinja2 comes with the extra `server`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import cache
 from hashlib import blake2b
@@ -16,15 +17,99 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from picomem.clock import Micros, parse_iso
-from picomem.coded_text import without
-from picomem.page.marked_text import marked_pieces
-from picomem.page.message_catalog import LANGUAGES, Say, told, told_word
+from picomem.clock import DAY, HOUR, MINUTE, SECOND, Micros, parse_iso, to_datetime
+from picomem.coded_text import CodedText, without
+from picomem.light_dataclass import dataclass
+from picomem.page.message_catalog import LANGUAGES, Say, catalog, told, told_word
 from picomem.page.page_view import address_of
-from picomem.page.relative_time import ago, exactly
 from picomem.page.svg_marks import columns, icon, score_bar
-from picomem.page.told_errors import error_meanings, told_error
 from picomem.text.inert_text import for_prompt, one_line
+
+# Errors in the reader's language, by their codes.
+
+
+@dataclass(frozen=True, slots=True)
+class ToldError:
+    """`meaning` says in the reader's language what the code means, and `detail` in English what exactly went wrong;
+    empty where the other says it."""
+
+    meaning: str
+    detail: str
+
+
+def told_error(code: str, message: str, say: Say) -> ToldError:
+    """An error as the page shows it: by its message alone, where that is known in the reader's language."""
+    if isinstance(message, CodedText):
+        return ToldError(told(message, say), "")
+    key = f"error_code.{code}"
+    english, meaning = catalog("en")[key], say(key)
+    if meaning == english:
+        return ToldError("", message)
+    return ToldError(meaning, "" if message == english else message)
+
+
+def error_meanings(say: Say) -> dict[str, list[str]]:
+    """What each code means, in English and as told, for the page's scripts; empty where it is told in English."""
+    codes = [key.removeprefix("error_code.") for key in catalog("en") if key.startswith("error_code.")]
+    meanings = {code: [catalog("en")[f"error_code.{code}"], say(f"error_code.{code}")] for code in codes}
+    return {code: [english, told] for code, (english, told) in meanings.items() if told != english}
+
+
+# A text cut at its marks, each piece made inert by itself, so that the marks stand where they should. Pure.
+
+
+def marked_pieces(text: str, marks: Sequence[Sequence[int]]) -> Iterator[tuple[str, bool]]:
+    """The pieces of a text, with whether each is marked. `marks` are offsets, [start, end)."""
+    place = 0
+    for start, end in sorted((mark[0], mark[1]) for mark in marks):
+        if start < place or end <= start or end > len(text):
+            continue
+        if start > place:
+            yield for_prompt(text[place:start]), False
+        yield for_prompt(text[start:end]), True
+        place = end
+    if place < len(text):
+        yield for_prompt(text[place:]), False
+
+
+def passage_mark(text: str, statement: str) -> list[list[int]]:
+    """The place in a text where a statement stands with all of its words in their order, whatever is between them that
+    is no word; an empty list where it does not stand there as a whole."""
+    words = _WORD.findall(statement[:_LONGEST_STATEMENT])
+    if not words:
+        return []
+    stands = re.search(r"\W+".join(map(re.escape, words)), text, re.IGNORECASE)
+    return [[stands.start(), stands.end()]] if stands else []
+
+
+_WORD = re.compile(r"\w+")
+_LONGEST_STATEMENT = 2_000  # characters
+
+
+# Times as people read them: how long ago, and exactly. Pure.
+
+_STEPS = (
+    (MINUTE, SECOND, "second"),
+    (HOUR, MINUTE, "minute"),
+    (DAY, HOUR, "hour"),
+    (30 * DAY, DAY, "day"),
+    (365 * DAY, 30 * DAY, "month"),
+)
+
+
+def ago(at: Micros, now: Micros, say: Say) -> str:
+    """A time beside another one: “3 days ago”, “in 2 hours”, “just now”."""
+    span = abs(now - at)
+    if span < 45 * SECOND:
+        return say("time.now")
+    unit, name = next(((unit, name) for end, unit, name in _STEPS if span < end), (365 * DAY, "year"))
+    return say(f"time.{name}_{'ago' if at <= now else 'ahead'}", count=max(1, span // unit))
+
+
+def exactly(at: Micros, zone: tzinfo) -> str:
+    """A time to the minute, in the reader's zone: `2026-05-01 14:30`."""
+    return f"{to_datetime(at, zone):%Y-%m-%d %H:%M}"
+
 
 THEMES = ("system", "light", "dark")
 STATIC_TYPES = {".css": "text/css; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from picomem.clock import Micros
+from picomem.errors import Conflict
 from picomem.light_dataclass import dataclass, field
 from picomem.page.message_catalog import Say
 from picomem.records.caller import Caller
@@ -129,3 +130,25 @@ _LONGEST_PATH = 4_000
 def _first(values: Values, name: str) -> str:
     given = values.get(name)
     return given[0] if given else ""
+
+
+# The button “Undo”, wherever it stands: it takes back a change or a run, and can be taken back itself.
+
+_MOST_NAMED = 3  # keys of memories in a note
+ARCHIVED_SESSION = "archived-session:"  # before the id of a conversation; archiving one is no change of memory
+
+
+async def undo(asked: PageRequest) -> Redirect:
+    """Undo what the field `change` names, and go back to the path in `back`."""
+    back = own_path(asked.sent("back"))
+    if asked.sent("change").startswith(ARCHIVED_SESSION):
+        session = asked.sent("change").removeprefix(ARCHIVED_SESSION)
+        done = await asked.call("archive-session", {"session": session, "restore": True})
+        return Redirect(to=back, notice="notice.session_restored", about=done["session"].title)
+    try:
+        done = await asked.call("undo", {"change": asked.sent("change")})
+    except Conflict:
+        return Redirect(to=back, notice="notice.cannot_undo")
+    keys = list(dict.fromkeys(step.key for step in done["undone"] if step.key))
+    about = ", ".join(keys) if len(keys) <= _MOST_NAMED else asked.say("memories.count", count=len(keys))
+    return Redirect(to=back, notice="notice.undone", about=about, run=done["run"])

@@ -8,10 +8,10 @@ from typing import Any
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.page.html_rendering import exactly
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
-from picomem.page.relative_time import exactly
-from picomem.recall.score_cutoff import count_above_cutoff
+from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.kinds import Kind, Origin
 
 FILTERS = ("kind", "origin", "project", "tag", "as_of", "valid_at", "weak")

@@ -1,16 +1,21 @@
-"""The timeline: a year of days at a glance, and what was said on them, by day and session."""
+"""The timeline: a year of days at a glance, and what was said on them; and one episode of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta, tzinfo
+from math import ceil, log1p
+
+from markupsafe import Markup, escape
 
 from picomem.clock import parse_iso, to_datetime
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import HitSessionView, HitView
+from picomem.operations.showing import NearbyEpisode, ShowResult, TurnView
 from picomem.operations.timeline import TimelineResult
-from picomem.page.calendar_heatmap import calendar_heatmap
+from picomem.page.html_rendering import exactly
 from picomem.page.page_view import PageContent, PageRequest, PageView
+from picomem.records.transcript import SUMMARY
 
 _LIMIT = 50
 _WEEKS = 52
@@ -142,4 +147,122 @@ VIEW = PageView(
     permission="memory:read:session",
     icon="M5 4v16M5 7h.01M5 12h.01M5 17h.01M9.5 7H19M9.5 12H19M9.5 17h6",
     key="t",
+)
+
+
+# A calendar heatmap: a year of days as small squares, a column a week, darker where more was said. Pure.
+
+_STEP, _SIDE = 11, 9  # pixels
+_TOP = 18  # pixels, for the names of the months
+_LEVELS = 4
+_LEAST_WEEKS = 3  # between the beginnings of two names of months, so that they do not touch
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def calendar_heatmap(
+    first: date,
+    last: date,
+    counts: Mapping[str, int],
+    *,
+    chosen: str,
+    address: Callable[[str], str],
+    label: Callable[[str, int], str],
+    month: Callable[[str], str],
+) -> Markup:
+    """The days from `first` to `last`.
+
+    Those that have a count are links to their `address`; `label` says day and count on hover. The keyboard and screen
+    readers pass over it, since the page has the same days as a list.
+    """
+    start = first - timedelta(days=first.weekday())
+    most = max(counts.values(), default=0)
+    squares: list[str] = []
+    names: list[str] = []
+    named = -_LEAST_WEEKS
+    for number in range((last - first).days + 1):
+        day = first + timedelta(days=number)
+        week = (day - start).days // 7
+        x, y = week * _STEP, _TOP + day.weekday() * _STEP
+        if day.day == 1 and week - named >= _LEAST_WEEKS:
+            named = week
+            names.append(f'<text class="month" x="{x}" y="11">{escape(month(MONTHS[day.month - 1]))}</text>')
+        name = day.isoformat()
+        count = counts.get(name, 0)
+        mark = " is-chosen" if name == chosen else ""
+        shade = f"day day-{level(count, most)}{mark}"
+        square = f'<rect class="{shade}" x="{x}" y="{y}" width="{_SIDE}" height="{_SIDE}" rx="2">'
+        title = f"<title>{escape(label(name, count))}</title></rect>"
+        if count:
+            squares.append(f'<a href="{escape(address(name))}" tabindex="-1">{square}{title}</a>')
+        else:
+            squares.append(f"{square}{title}")
+    width = ((last - start).days // 7 + 1) * _STEP
+    height = _TOP + 7 * _STEP
+    return Markup(
+        f'<svg class="year" aria-hidden="true" viewBox="0 0 {width} {height}">{"".join(names)}{"".join(squares)}</svg>'
+    )
+
+
+def level(count: int, most: int) -> int:
+    """How dark a day is, 0 to 4; steps of a logarithm, since a busy day has a hundred times as much as another."""
+    return ceil(_LEVELS * log1p(count) / log1p(most)) if count > 0 else 0
+
+
+# An episode: its messages in the transcript that it comes from, with what was said before and after.
+
+_AROUND, _MOST_AROUND = 3, 20  # episodes on each side
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyTurn:
+    """A message beside the passage, and the id of the episode that it opens."""
+
+    turn: TurnView
+    episode: str
+
+
+async def show_episode(asked: PageRequest) -> PageContent:
+    """The passage, marked, among the messages around it; `q` is what was searched for."""
+    is_wide = bool(asked.asked("around"))
+    arguments = {
+        "episode": asked.parameters["id"],
+        "query": asked.asked("q"),
+        "around": _MOST_AROUND if is_wide else _AROUND,
+        "all": bool(asked.asked("all")),
+    }
+    result = ShowResult(**await asked.call("show", arguments))
+    episode, session = result.episode, result.session
+    heading = (session.title if session else "") or asked.say("search.untitled")
+    has_more = len(result.before) == _AROUND or len(result.after) == _AROUND
+    values = {
+        "episode": episode,
+        "session": session,
+        "heading": heading,
+        "day": exactly(parse_iso(episode.at), asked.zone)[:10] if episode.at else "",
+        "happened": result.happened,
+        "state": result.state,
+        "explanation": result.explanation,
+        "is_summary": episode.role == SUMMARY,
+        "passage": result.turns,
+        "match": result.match if len(result.turns) > 1 else 0,
+        "before": _turns_of(result.before),
+        "after": _turns_of(result.after),
+        "previous": result.before[-1].id if result.before else "",
+        "next": result.after[0].id if result.after else "",
+        "wider": asked.address_with(around="1") if has_more and not is_wide else "",
+        "whole": asked.address_with(all="1"),
+    }
+    return PageContent(template="episode.html", title=heading, values=values)
+
+
+def _turns_of(nearby: Sequence[NearbyEpisode]) -> list[NearbyTurn]:
+    return [NearbyTurn(turn, episode.id) for episode in nearby for turn in episode.turns]
+
+
+EPISODE = PageView(
+    name="episode",
+    path="/episode/{id}",
+    show=show_episode,
+    permission="memory:read:session",
+    missing="error.no_episode",
 )

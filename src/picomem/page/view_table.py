@@ -7,26 +7,23 @@ from collections.abc import Mapping
 from picomem.page import (
     agent_view,
     chat_view,
-    episode_view,
     health_view,
     history_view,
-    memories_view,
     memory_view,
     purge_view,
     review_view,
     search_view,
     timeline_view,
 )
-from picomem.page.page_view import Act, PageView
-from picomem.page.undo_form import undo
+from picomem.page.page_view import Act, PageView, undo
 
 VIEWS: tuple[PageView, ...] = (
     search_view.HOME,
     search_view.VIEW,
-    memories_view.VIEW,
+    memory_view.LIST,
     memory_view.VIEW,
     timeline_view.VIEW,
-    episode_view.VIEW,
+    timeline_view.EPISODE,
     review_view.VIEW,
     chat_view.LIST,
     chat_view.VIEW,

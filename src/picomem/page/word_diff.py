@@ -26,7 +26,7 @@ def word_diff(before: str, after: str) -> list[tuple[Difference, str]]:
 
 
 def marked_differences(before: str, after: str) -> tuple[Marks, Marks]:
-    """What went from the first text, and what came into the second, as marks for `marked_text`."""
+    """What went from the first text, and what came into the second, as marks of a text."""
     removed: Marks = []
     added: Marks = []
     old = new = 0

@@ -17,10 +17,11 @@ patterns, and `secret_checks` examines the matches.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
@@ -30,7 +31,14 @@ from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import load_rules
 from picomem.policy.secret_scanner import Hit, Scanner, default_scanner
 from picomem.records.scope import Scope
+from picomem.text.storable import plain
 from picomem.text.visible_text import VisibleText, spelled_in_tags
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from picomem.models.embedder import Embedder
+
 
 _MARK_START = "[redacted:"
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
@@ -261,3 +269,64 @@ def _merged(hits: list[tuple[int, int, int]], low: int) -> list[tuple[int, int, 
         start, end, rank = hit
     merged.append((low + start, low + end, load_rules()[rank].id))
     return merged
+
+
+class RedactedEmbedder:
+    """An embedder that is shown redacted text only: for one that is not local."""
+
+    def __init__(self, embedder: Embedder, redactor: Callable[[], Redactor]) -> None:
+        self.name = embedder.name
+        self.local = embedder.local
+        self.reads_sentences = embedder.reads_sentences
+        self._embedder = embedder
+        self._redactor = redactor
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Like the embedder's method, for the redacted texts."""
+        redact = self._redactor().redact
+        return self._embedder.embed([redact(text).text for text in texts])
+
+    def embed_question(self, text: str) -> np.ndarray:
+        """Like the embedder's method, for the redacted question."""
+        return self._embedder.embed_question(self._redactor().redact(text).text)
+
+    def trust(self, text: str) -> float:
+        """Like the embedder's method; the text stays here."""
+        return self._embedder.trust(text)
+
+
+# Redacts JSON: the arguments of a tool call, or a record of a transcript. Pure.
+#
+# The text is JSON, and must be JSON afterwards. So each text in it is redacted by itself, where a key of many lines is
+# not hidden behind escapes, and then the whole, where a name beside a value says that it is a password. What that
+# breaks, as a secret that is a bare number does, is kept as the text of one argument.
+
+Redact = Callable[[str], str]
+
+
+def redact_json(text: str, redact: Redact) -> str:
+    """The JSON as it may be stored. What is no JSON (models write such, too) is redacted as a text."""
+    try:
+        given = json.loads(text)
+        redacted = _redacted(given, redact)
+    except (ValueError, RecursionError):
+        return redact(plain(text))
+    # What holds no secret keeps the bytes that the model wrote.
+    safe = redact(plain(text if redacted == given else json.dumps(redacted, ensure_ascii=False)))
+    try:
+        json.loads(safe)
+    except ValueError:
+        return json.dumps({"redacted": safe}, ensure_ascii=False)
+    return safe
+
+
+def _redacted(value: Any, redact: Redact) -> Any:
+    if isinstance(value, str):
+        text = plain(value)
+        safe = redact(text)
+        return value if safe == text else safe
+    if isinstance(value, list):
+        return [_redacted(item, redact) for item in value]
+    if isinstance(value, dict):
+        return {_redacted(name, redact): _redacted(item, redact) for name, item in value.items()}
+    return value

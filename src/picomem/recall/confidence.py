@@ -23,9 +23,8 @@ from pathlib import Path
 
 from picomem.light_dataclass import dataclass, field
 from picomem.recall.answer_kinds import lacks_kind
-from picomem.recall.question_form import KEYWORDS, asks
+from picomem.recall.question_form import KEYWORDS, asks, is_search_phrase
 from picomem.recall.rank import is_adjacent
-from picomem.recall.search_phrase import is_search_phrase
 from picomem.records.hit import Signs
 from picomem.store.search import EpisodePlace
 

@@ -13,8 +13,8 @@ from picomem.recall.hits import episode_hit, why
 from picomem.recall.informativeness import informativeness
 from picomem.recall.legs import RecallState, shares
 from picomem.recall.lexical_search import WordMatches
+from picomem.recall.question import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.rank import Fusion, Signals
-from picomem.recall.speaker import called_only, groups, meant, names, speakers_by_transcript
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import SUGGESTED, Episode, SuggestedSpan, Transcript, suggested_spans

@@ -28,7 +28,7 @@ from picomem.store.connector import Transaction
 from picomem.store.search import EpisodePlace
 
 if TYPE_CHECKING:
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.recall.earlier_words import EarlierWords
     from picomem.recall.time_window import TimeWindow
 

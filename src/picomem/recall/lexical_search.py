@@ -5,8 +5,8 @@ that begin with it, or that differ from it by a letter or two; they count for le
 occurs, the question's own string is looked for in the text.
 
 If no document holds half of the question, synonyms (text/synonyms.py) are looked up as well. Where a lexicon is at hand
-(models/static_words.py), a term weighs more or less by what its word says in the language, and words that are near in
-meaning stand beside the synonyms.
+(models/static_embedder.py), a term weighs more or less by what its word says in the language, and words that are near
+in meaning stand beside the synonyms.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from picomem.text.synonyms import Synonym, holds_phrase, synonyms
 from picomem.text.terms import is_cjk, is_stop_word, says_little, weight_of
 
 if TYPE_CHECKING:
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.recall.earlier_words import EarlierWords
     from picomem.store.search import Search
 

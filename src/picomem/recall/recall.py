@@ -33,7 +33,7 @@ from picomem.store.connector import Connector
 from picomem.store.project_names import with_former_projects
 
 if TYPE_CHECKING:
-    from picomem.models.static_words import Lexicon
+    from picomem.models.static_embedder import Lexicon
     from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes

@@ -1,7 +1,7 @@
 """Vector search: a question's vector against all of a user's vectors.
 
 Up to `EXACT` of them are kept in memory as floats, and each is compared. Of more, their signs are kept, a bit a
-dimension, which choose the likely ones (binary_codes.py); the vectors of those are compared. They come from memory as
+dimension, which choose the `likely` ones; the vectors of those are compared. They come from memory as
 well, a byte a dimension, as long as all of them are small enough for that; else from the store. `tests/recall` holds
 that to finding nearly all of what comparing each one finds.
 
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from picomem.errors import EmbedderFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import UNRELATED
-from picomem.recall.binary_codes import likely, made
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
 from picomem.store.connector import Transaction
@@ -30,7 +29,62 @@ if TYPE_CHECKING:
     import numpy as np
 
     from picomem.models.embedder import Embedder
-    from picomem.recall.binary_codes import Codes
+
+    Codes = np.ndarray  # uint64, a row for every 64 dimensions, a column a vector
+
+
+# Vectors by their signs, a bit a dimension, and the choice of those that are likely near to a question's. Pure.
+#
+# Two steps, each on what the one before left: in how many signs a vector differs from the question's (a popcount); then
+# the question's own numbers, added up with the vector's signs, eight dimensions at a time from a table. What comes out
+# is for a comparison of the vectors themselves.
+
+_BY_SIGNS = 8_000  # vectors that are looked at in the second step, …
+_SHARE = 20  # … or one in so many, if that is more
+
+
+def sign_codes(rows: np.ndarray) -> Codes:
+    """The signs of unit rows (float or integer)."""
+    import numpy as np
+
+    signs = np.packbits(rows > 0, axis=1)
+    padded = np.zeros((len(rows), -(-signs.shape[1] // 8) * 8), np.uint8)
+    padded[:, : signs.shape[1]] = signs
+    return np.ascontiguousarray(padded.view(np.uint64).T)
+
+
+def likely(codes: Codes, asked: np.ndarray, count: int) -> np.ndarray:
+    """The columns of the `count` vectors (or all there are) that may be nearest to a unit vector."""
+    import numpy as np
+
+    total = codes.shape[1]
+    if count >= total:
+        return np.arange(total)
+    own = sign_codes(asked[None, :])[:, 0]
+    distances = np.zeros(total, np.uint16)
+    for word, same in zip(codes, own, strict=True):
+        distances += np.bitwise_count(word ^ same)
+    within = np.cumsum(np.bincount(distances))
+    farthest = np.searchsorted(within, max(count, _BY_SIGNS, total // _SHARE))
+    near = np.flatnonzero(distances <= farthest)
+    products = _signed_products(codes, near, asked)
+    return near if len(near) <= count else near[np.argpartition(-products, count)[:count]]
+
+
+def _signed_products(codes: Codes, columns: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """The products of a vector with the signs (1 or -1) of those in the columns, as float32."""
+    import numpy as np
+
+    numbers = np.zeros(len(codes) * 64, np.float32)
+    numbers[: len(asked)] = asked
+    signs = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) * 2 - 1
+    tables = iter(numbers.reshape(-1, 8) @ signs.T)  # what each value of each byte of a code adds
+    products = np.zeros(len(columns), np.float32)
+    for word in codes:
+        for byte in word.take(columns).view(np.uint8).reshape(-1, 8).T:
+            products += next(tables).take(byte, mode="clip")  # a byte is never outside; to be told so saves a third
+    return products
+
 
 EXACT = 20_000
 _SAMPLE = 4_096  # vectors at most (and half as many at least) that stand for more than EXACT
@@ -239,7 +293,7 @@ def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray
     for page, stored in pages:
         total += len(page)
         docs.append(page)
-        codes.append(made(stored.rows))
+        codes.append(sign_codes(stored.rows))
         kept = [*kept, stored] if kept is not None and total * stored.rows.shape[1] <= _KEPT else None
         chosen = _in_sample(page, _step(total))
         sampled.append(page[chosen])

@@ -16,7 +16,7 @@ class Weights:
     """The parts, in the order in which they come to bear."""
 
     # A term weighs what its rarity among the user's texts says, times how much its word says in the language, to this
-    # power (static_words.py): who asks in passing words (“pretty sure somebody mentioned”) asks for what is left of
+    # power (static_embedder.py): who asks in passing words (“pretty sure somebody mentioned”) asks for what is left of
     # them. Of two words, one of which says sixteen times as much, it weighs twice as much.
     language: float = 0.25
     # A synonym of a word of the question, and a word near in meaning to it, beside that word itself.

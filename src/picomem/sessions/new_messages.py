@@ -10,7 +10,7 @@ from typing import TypeVar
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import replace
-from picomem.policy.redacted_json import Redact, redact_json
+from picomem.policy.redact import Redact, redact_json
 from picomem.provenance.context_origins import ContextOrigins
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin

@@ -30,8 +30,7 @@ from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.light_dataclass import dataclass, replace
 from picomem.paths import read_regular, write_whole
-from picomem.policy.redact import Redactor, check_ids
-from picomem.policy.redacted_json import Redact, redact_json
+from picomem.policy.redact import Redact, Redactor, check_ids, redact_json
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall

@@ -34,19 +34,21 @@ from time import monotonic, sleep
 from typing import Any
 
 import psycopg
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
+from psycopg.types.string import StrDumper
 from psycopg_pool import ConnectionPool
 
 from picomem import errors
 from picomem.records.scope import Scope
-from picomem.store import postgres_commit, postgres_full_text
+from picomem.store import postgres_commit, postgres_search
 from picomem.store.connector import EVERYONE, Everyone
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
-from picomem.store.postgres_maintenance import PostgresMaintenance
-from picomem.store.postgres_schema import prepare
+from picomem.store.postgres_schema import PostgresMaintenance, prepare
 from picomem.store.postgres_transaction import OpenTransaction, PostgresTransaction, seeing
-from picomem.store.postgres_values import adapt
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 PARTITIONS = 32
@@ -148,7 +150,7 @@ class PostgresConnector:
     def incomplete_full_text(self) -> list[str]:
         """The tables of full text that are not complete."""
         with self._snapshot() as opened:
-            return postgres_full_text.incomplete(opened.see(None))
+            return postgres_search.incomplete(opened.see(None))
 
     def one_row(self, text: str) -> tuple[Any, ...]:
         """The row that a statement about the database itself gives."""
@@ -344,3 +346,37 @@ def _shown(parts: dict[str, Any]) -> str:
     ports = ports * len(hosts) if len(ports) == 1 else ports
     places = [f"{host}:{port}" if port and not host.startswith("/") else host for host, port in zip(hosts, ports)]
     return f"postgresql://{','.join(places)}/{parts.get('dbname') or ''}"
+
+
+# How values pass between Python and PostgreSQL, so that both databases give and take the same ones.
+#
+# SQLite's numbers are whole numbers of 64 bits or doubles, and a truth value is 0 or 1. Each value is sent with its
+# type, so a text never becomes a number by accident, as in the STRICT tables of SQLite. The sum of whole numbers, which
+# PostgreSQL gives as a decimal number, is a whole number again.
+
+
+class _TruthDumper(Dumper):
+    oid = Int8Dumper.oid
+
+    def dump(self, obj: bool) -> Buffer:
+        return b"1" if obj else b"0"
+
+
+class _SumLoader(NumericLoader):
+    def load(self, data: Buffer) -> Any:
+        return int(super().load(data))
+
+
+class _BinarySumLoader(NumericBinaryLoader):
+    def load(self, data: Buffer) -> Any:
+        return int(super().load(data))
+
+
+def adapt(context: AdaptContext) -> None:
+    """Let a connection send and read values so."""
+    adapters = context.adapters
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, _TruthDumper)
+    adapters.register_dumper(str, StrDumper)
+    adapters.register_loader("numeric", _SumLoader)
+    adapters.register_loader("numeric", _BinarySumLoader)

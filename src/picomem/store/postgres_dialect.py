@@ -15,7 +15,7 @@ In a table:
 - STRICT and WITHOUT ROWID go. Each table with a `user_id` is partitioned by its hash.
 - Full text is tables of PostgreSQL's own (`schema/search_postgres.sql`), so FTS5's are left out.
 
-Besides, the values differ: a truth value is a number, and the sum of whole numbers is one (`postgres_values.py`).
+Besides, the values differ: a truth value is a number, and the sum of whole numbers is one (`adapt` in `postgres.py`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from psycopg import sql as quoted
 
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, postgres_full_text
+from picomem.store import doc_numbers, postgres_search
 from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres_dialect import translated_statement
@@ -149,8 +149,8 @@ class PostgresTransaction(Transaction):
         where one is damaged."""
         connection = self._opened.see(EVERYONE)
         try:
-            if postgres_full_text.incomplete(connection):
-                postgres_full_text.make_anew(connection)
+            if postgres_search.incomplete(connection):
+                postgres_search.make_anew(connection)
         except psycopg.Error as error:
             raise postgres_translation(error, self._opened.store) from error
         return False

@@ -61,7 +61,7 @@ class Repairs(Statements, Protocol):
 
 
 class TableRows(Protocol):
-    """Whole tables of a user, for a move: the statements are made from the schema (user_tables.py)."""
+    """Whole tables of a user, for a move: the statements are made from the schema (moved_rows.py)."""
 
     def rows_of(self, text: str, values: Mapping[str, object], /) -> list[Row]:
         """The rows of a statement that reads."""

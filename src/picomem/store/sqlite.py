@@ -33,15 +33,13 @@ from picomem.store import ballast, meta
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, log_size, make_log_writable
 from picomem.store.file_checks import last_check
-from picomem.store.known_schema import SchemaDifference, difference
 from picomem.store.lost_files import LogIndex, look_for_lost_files, read_log_index, warn_of_cut_log
 from picomem.store.new_file import create_missing_file
-from picomem.store.opened_files import OpenedFiles
+from picomem.store.opened_files import OpenedFiles, StoreIdentity
 from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
-from picomem.store.sqlite_schema import check_version, prepare, refuse_another_programs
+from picomem.store.sqlite_schema import SchemaDifference, check_version, difference, prepare, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteTransaction
-from picomem.store.store_identity import StoreIdentity
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 _CLOSING_SECONDS = 5

@@ -16,9 +16,9 @@ from picomem.store.connector import EVERYONE
 from picomem.store.copying import back_up
 from picomem.store.daily_copies import Damage
 from picomem.store.file_checks import FileCheck
-from picomem.store.known_schema import difference
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite_errors import translated
+from picomem.store.sqlite_schema import difference
 from picomem.store.sqlite_transaction import SqliteTransaction
 
 if TYPE_CHECKING:

@@ -1,13 +1,19 @@
-"""The schema of a SQLite store: makes it in a new file, and applies the steps that an older store lacks."""
+"""The schema of a SQLite store: makes it in a new file, adds what an older store lacks, and compares it."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from picomem import errors
+from picomem.blake2b import blake2b
+from picomem.light_dataclass import dataclass, field
+from picomem.store.connector import Row
 from picomem.store.file_bytes import database_head
 from picomem.store.meta import REDACTION_KEY
 from picomem.store.row_hash import row_hash
@@ -21,6 +27,7 @@ from picomem.store.schema_versions import (
 )
 from picomem.store.sql_statements import schema, statement
 from picomem.store.tolerant_text import rows_of
+from picomem.text.inert_text import one_line
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636D  # "Picm", by which `file` and picomem know the database
@@ -106,3 +113,136 @@ def _refuse_anothers(path: Path, application: object, *, is_empty: bool) -> None
         raise errors.NotADatabase(
             f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
         )
+
+
+# Compares the schema of a SQLite file with the one that picomem makes.
+#
+# A file that was copied or restored may hold a trigger, a view or a table of somebody else. No trigger and no view runs
+# in a connection of picomem's (sqlite.py), and no statement names a foreign table. What is part of a table of ours
+# would run, such as an index on an expression: then nothing is written until a repair.
+
+# Of the schema of the latest version (schema_versions.py). Another schema is compared part by part, which takes a
+# hundred times as long; so after a new step opening is slow until this is what a test says.
+DIGEST = "013367362282c1c5dd19dc06239b6089"
+_FULL_TEXT = ("memory", "episode", "note")
+_SHADOWS = ("data", "idx", "content", "docsize", "config")  # SQLite's own tables of a full text
+_FULL_TEXT_TABLES = frozenset(f"{source}_{end}" for source in _FULL_TEXT for end in ("words", "vocabulary"))
+_SHADOW_TABLES = frozenset(f"{source}_words_{end}" for source in _FULL_TEXT for end in _SHADOWS)
+_WRITING = re.compile(r'[\s"]+')  # what another version of SQLite may write otherwise
+_LONGEST_NAME = 80  # characters of a name that are shown
+
+
+class SchemaPart(NamedTuple):
+    """A table, index, trigger or view. `table` is the one that it is on; `text` is its statement without blanks and
+    quotes, and empty for SQLite's own tables of full text, which another version may write in other words."""
+
+    kind: str
+    name: str
+    table: str
+    text: str
+
+    def __str__(self) -> str:
+        name = f"{self.kind} {one_line(self.name[:_LONGEST_NAME])}"
+        return name if self.table == self.name else f"{name} on {one_line(self.table[:_LONGEST_NAME])}"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDifference:
+    """What a schema has that the known one has not, and the reverse; a part that differs is in both. `statements` make
+    the parts of the known schema, by name."""
+
+    foreign: frozenset[SchemaPart] = frozenset()
+    missing: frozenset[SchemaPart] = frozenset()
+    statements: Mapping[str, str] = field(default_factory=dict)
+
+    def problems(self) -> list[str]:
+        """A phrase for each difference."""
+        expected = {part[:2] for part in self.missing}
+        there = {part[:2] for part in self.foreign}
+        return [
+            f"the {part} is not as picomem makes it"
+            if part[:2] in expected
+            else f"the {part} does not belong to the store"
+            for part in sorted(self.foreign)
+        ] + [
+            f"the {part} is missing"
+            for part in sorted(self.missing)
+            # A full text that is gone has taken its own tables along.
+            if part[:2] not in there and not any(part.name.startswith(f"{other.name}_") for other in self.missing)
+        ]
+
+    def left_alone(self) -> list[str]:
+        """The phrases for what `mend` leaves: tables that somebody else made, and ours that are changed or gone."""
+        derived = _FULL_TEXT_TABLES | _SHADOW_TABLES
+        foreign, missing = (
+            frozenset(part for part in parts if part.kind == "table" and part.name not in derived)
+            for parts in (self.foreign, self.missing)
+        )
+        return SchemaDifference(foreign, missing).problems()
+
+    def can_be_mended(self) -> bool:
+        """Whether `mend` takes something out or makes something: it leaves the tables that somebody else made or
+        changed."""
+        changed = {part.name for part in self.foreign if part.kind == "table"}
+        made = [part for part in self.missing if part.kind == "index" or part.name in _FULL_TEXT_TABLES - changed]
+        return bool(made) or any(part.kind != "table" for part in self.foreign)
+
+    def would_run(self) -> list[str]:
+        """The foreign parts that SQLite runs when a table of ours is written: an index, or a definition that was
+        changed."""
+        ours = self.statements.keys() - _FULL_TEXT_TABLES
+        return [str(part) for part in sorted(self.foreign) if part.kind in ("index", "table") and part.table in ours]
+
+
+def difference(connection: apsw.Connection) -> SchemaDifference:
+    """Compare the schema that a connection sees with the known one. Raises apsw.Error."""
+    parts = _parts(_rows(connection))
+    if digest(parts) == DIGEST:
+        return SchemaDifference()
+    known = apsw.Connection(":memory:")
+    prepare(known, Path(":memory:"))
+    rows = _rows(known)
+    ours = _parts(rows)
+    return SchemaDifference(parts - ours, ours - parts, {str(name): str(text) for _, name, _, text in rows})
+
+
+def digest(parts: Iterable[SchemaPart]) -> str:
+    """A short name of a schema."""
+    return blake2b(repr(sorted(parts)).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def mend(connection: apsw.Connection) -> None:
+    """Take out foreign triggers, views and indexes, and make missing indexes and full-text tables, which a rebuild
+    fills. A foreign table is left: it may hold somebody's data. Within a transaction. Raises apsw.Error."""
+    differing = difference(connection)
+    for part in differing.foreign:
+        if part.kind != "table":
+            connection.execute('DROP {} "{}"'.format(part.kind, part.name.replace('"', '""')))
+    if any(part.name in _FULL_TEXT_TABLES | _SHADOW_TABLES for part in differing.missing):
+        _make_full_text(connection)
+    for part in differing.missing:
+        if part.kind == "index":
+            connection.execute(differing.statements[part.name])
+
+
+def _rows(connection: apsw.Connection) -> list[Row]:
+    return rows_of(connection, statement("schema_parts"), {})
+
+
+def _parts(rows: Iterable[Row]) -> frozenset[SchemaPart]:
+    return frozenset(
+        SchemaPart(str(kind), str(name), str(table), "" if name in _SHADOW_TABLES else _WRITING.sub("", str(text)))
+        for kind, name, table, text in rows
+    )
+
+
+def _make_full_text(connection: apsw.Connection) -> None:
+    for source in _FULL_TEXT:
+        words = f"{source}_words"
+        connection.execute(f"DROP TABLE IF EXISTS {source}_vocabulary")
+        # Without its configuration, SQLite refuses even to drop a full text.
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {words}_config (k PRIMARY KEY, v) WITHOUT ROWID")
+        connection.execute(f"INSERT OR IGNORE INTO {words}_config VALUES ('version', 4)")
+        for table in (words, *(f"{words}_{end}" for end in _SHADOWS)):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+    connection.execute(schema("search_sqlite"))

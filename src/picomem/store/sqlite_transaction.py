@@ -12,9 +12,9 @@ from picomem.store import doc_numbers
 from picomem.store.connector import Row, Transaction
 from picomem.store.fts5 import Fts5Search, varints
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
-from picomem.store.known_schema import mend
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite_errors import translation
+from picomem.store.sqlite_schema import mend
 from picomem.store.tolerant_text import rows_of
 
 

@@ -1,11 +1,13 @@
-"""What every screen has: the bar of screens at the top, a line for remarks and the keys at the bottom."""
+"""What every screen has, the bar of screens at the top, a line for remarks and the keys at the bottom; and a result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
@@ -16,6 +18,8 @@ from textual.widgets import Footer, Static
 from picomem.errors import PicomemError
 from picomem.operations.presentation import Presentation
 from picomem.text.inert_text import one_line
+from picomem.tui.detail_pane import DetailPane
+from picomem.tui.dialogs import KeyHelp
 from picomem.tui.presented_content import styled
 from picomem.tui.slash_commands import CommandResult, run_command
 from picomem.tui.workspace import Workspace
@@ -145,8 +149,6 @@ class BaseScreen(Screen[None]):
 
     def show_command(self, result: CommandResult) -> None:
         """Show what a command came to."""
-        from picomem.tui.result_screen import ResultScreen
-
         if result.presentation != Presentation():
             self.app.push_screen(ResultScreen(self.workspace, self.mode, result.presentation))
 
@@ -166,6 +168,28 @@ class BaseScreen(Screen[None]):
 
     def action_show_keys(self) -> None:
         """Show all keys."""
-        from picomem.tui.key_help import KeyHelp
-
         self.app.push_screen(KeyHelp(self.active_bindings))
+
+
+class ResultScreen(BaseScreen):
+    """A result to read: what a command came to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,left,backspace,enter", "back", "Back")]
+
+    def __init__(self, workspace: Workspace, mode: str, presentation: Presentation) -> None:
+        super().__init__(workspace)
+        self.mode = mode
+        self._presentation = presentation
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield DetailPane(id="whole")
+
+    def on_mount(self) -> None:
+        """Show it."""
+        pane = self.query_one(DetailPane)
+        pane.show(self._presentation)
+        pane.focus()
+
+    def action_back(self) -> None:
+        """Back to where the person came from."""
+        self.dismiss(None)

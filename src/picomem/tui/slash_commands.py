@@ -12,7 +12,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.chat_commands import command_helps, command_request, find_command, not_found
 from picomem.operations.operation import ChatCommand
 from picomem.operations.presentation import Fields, Presentation
-from picomem.tui.confirm_dialog import ConfirmDialog
+from picomem.tui.dialogs import ConfirmDialog
 
 if TYPE_CHECKING:
     from picomem.tui.base_screen import BaseScreen

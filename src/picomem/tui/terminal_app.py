@@ -17,12 +17,10 @@ from textual.widgets import Input, TextArea
 
 from picomem.tui.base_screen import MODES, BaseScreen
 from picomem.tui.chat_screen import ChatScreen
-from picomem.tui.memories_screen import MemoriesScreen
+from picomem.tui.list_screens import MemoriesScreen, SessionsScreen, TimelineScreen
 from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.search_screen import SearchScreen
-from picomem.tui.sessions_screen import SessionsScreen
 from picomem.tui.status_screen import StatusScreen
-from picomem.tui.timeline_screen import TimelineScreen
 from picomem.tui.typed_text import PasteRefused
 from picomem.tui.workspace import Workspace
 

@@ -1,18 +1,21 @@
-"""The dialog in which a person edits the text of a memory."""
+"""What stands over a screen: the editing of a memory, the question before what cannot be undone, the list of keys."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Checkbox, Footer, Input, Static, TextArea
 
 from picomem.light_dataclass import dataclass
+from picomem.operations.presentation import Fields, Presentation
 from picomem.text.inert_text import one_line, streamed_for_terminal
+from picomem.tui.detail_pane import DetailPane
 from picomem.tui.presented_content import QUIET, TITLE, WARNING, styled
 from picomem.tui.typed_text import LineField, TextField
 
@@ -81,4 +84,68 @@ class EditDialog(ModalScreen[EditedText | None]):
 
     def action_cancel(self) -> None:
         """Keep the old text."""
+        self.dismiss(None)
+
+
+class ConfirmDialog(ModalScreen[bool]):
+    """Ask; only y means yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n,escape,enter,q", "answer(False)", "No"),
+    ]
+
+    def __init__(self, preview: Presentation, question: str) -> None:
+        super().__init__()
+        self._preview = preview
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield DetailPane(id="preview")
+            yield Static(styled(self._question, f"bold {WARNING}"), markup=False, id="asked")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show what would happen; the keys scroll it."""
+        pane = self.query_one(DetailPane)
+        pane.show(self._preview)
+        pane.focus()
+
+    def action_answer(self, is_yes: bool) -> None:
+        """Close with the answer."""
+        self.dismiss(is_yes)
+
+
+class KeyHelp(ModalScreen[None]):
+    """Every key that has a description."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "close", "Close")]
+
+    def __init__(self, active: Mapping[str, ActiveBinding]) -> None:
+        super().__init__()
+        self._active = active
+
+    def compose(self) -> ComposeResult:
+        pane = DetailPane(id="keys")
+        pane.add_class("dialog")
+        yield pane
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the keys."""
+        pane = self.query_one(DetailPane)
+        pane.show(self._presentation())
+        pane.focus()
+
+    def _presentation(self) -> Presentation:
+        keys: dict[str, list[str]] = {}
+        for binding in (active.binding for active in self._active.values() if active.enabled):
+            if binding.description and not binding.system:
+                keys.setdefault(binding.description, []).append(self.app.get_key_display(binding))
+        rows = [(" ".join(dict.fromkeys(shown)), description) for description, shown in keys.items()]
+        return Presentation("Keys", (Fields(tuple(rows)),))
+
+    def action_close(self) -> None:
+        """Back to the screen."""
         self.dismiss(None)
