@@ -63,6 +63,14 @@ def test_the_newest_two_copies_are_kept_and_hold_what_the_store_held(kept, db, c
     assert disagreements(newer) == []
 
 
+def test_what_a_killed_process_left_of_a_copy_goes_with_the_next_one(kept, db, clock):
+    unfinished = db.with_name(f".{db.name}.daily-1")
+    unfinished.write_bytes(b"half of a copy")
+    _next_day(kept, clock)
+    assert not unfinished.exists()
+    assert len(_copies(db)) == 2
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_a_copy_is_private(kept, db):
     (copy,) = _copies(db)
@@ -83,7 +91,7 @@ def test_a_damaged_store_takes_no_whole_copy_s_place_and_is_told(damage, count, 
     _damage(kept, damage)
     for _ in range(3):
         _next_day(kept, clock)
-        assert kept.doctor().newest_copy == copy
+        assert kept.doctor().restore_with == f"picomem restore {copy} --db {db}"
     assert len(_copies(db)) == count
     assert "run `picomem doctor --repair`" in caplog.text
 

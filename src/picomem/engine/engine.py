@@ -800,7 +800,7 @@ class Engine:
             for problem in copy_problems(self._context.connector):
                 diagnosis.add("copy", problem)
         if not diagnosis.healthy:
-            diagnosis.newest_copy = self._context.connector.maintenance.newest_copy()
+            diagnosis.restore_with = self._context.connector.maintenance.restore_command()
         made_by = self._context.vectors()
         if repair and made_by is not None:
             from picomem.memory.vectors import EmbedMissing

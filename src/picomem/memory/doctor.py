@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from picomem.coded_text import CodedText
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
@@ -66,7 +65,7 @@ class Diagnosis:
     findings: list[Finding] = field(default_factory=list)
     waiting: list[tuple[Scope, Finding]] = field(default_factory=list)  # whose rows have no vectors yet
     running: list[str] = field(default_factory=list)  # work of other processes, a sentence each; no damage
-    newest_copy: Path | None = None  # of the store that is whole, where something was wrong
+    restore_with: str = ""  # the command that restores the newest whole copy, where something is wrong
     reworded: set[str] = field(default_factory=set)  # sources whose rows were changed by a repair
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.errors import StoreError
@@ -116,10 +115,7 @@ def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None 
     """
     diagnosis = engine.doctor(repair=request.repair, progress=progress)
     findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
-    restore_with = ""
-    if diagnosis.newest_copy and not diagnosis.healthy:
-        store, _, _ = str(diagnosis.newest_copy).rpartition(".daily-")
-        restore_with = f"picomem restore {quote(str(diagnosis.newest_copy))} --db {quote(store)}"
+    restore_with = "" if diagnosis.healthy else diagnosis.restore_with
     return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running, restore_with)
 
 

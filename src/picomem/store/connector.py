@@ -85,8 +85,8 @@ class Maintenance(Protocol):
         damaged. Nothing where the store cannot be written, or of a server. Raises StoreError."""
         ...
 
-    def newest_copy(self) -> Path | None:
-        """The newest of these copies that is whole; None where there is none."""
+    def restore_command(self) -> str:
+        """The command that restores the newest of these copies that is whole; empty where there is none."""
         ...
 
     def repair(self) -> AbstractContextManager[Transaction]:

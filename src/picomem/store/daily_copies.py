@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from enum import Enum
 from pathlib import Path
+from shlex import quote
 
 import apsw
 
@@ -42,9 +43,10 @@ def has_room(database: Path, size: int) -> bool:
 
 def make(database: Path, now: Micros) -> Damage:
     """Copy a store, and keep the copy unless the file is damaged; what is damaged. Raises StoreError, and OSError where
-    a purge has removed the copy meanwhile."""
+    a purge or another process has removed the copy meanwhile."""
+    for unfinished in _files(database, f".{database.name}.daily-"):
+        unfinished.unlink(missing_ok=True)  # of a process that was killed
     spare = database.with_name(f".{database.name}.daily-{os.getpid()}")
-    spare.unlink(missing_ok=True)  # of a killed process with the same number
     try:
         copy_store(database, spare)
         damage = _damage_of_copy(spare)
@@ -67,10 +69,16 @@ def newest(database: Path) -> Path | None:
     return next((copy for copy in _copies(database) if _damage_of_copy(copy) is Damage.NONE), None)
 
 
+def restore_command(database: Path) -> str:
+    """The command that restores the newest whole copy; empty where there is none."""
+    copy = newest(database)
+    return f"picomem restore {quote(str(copy))} --db {quote(str(database))}" if copy else ""
+
+
 def remove(database: Path) -> bool:
     """Remove every copy, finished or not; whether there were any. Raises OSError."""
     start = f"{database.name}.daily-"  # of what lies beside an opened copy as well
-    copies = [file for file in database.parent.iterdir() if file.name.startswith((start, f".{start}"))]
+    copies = [*_files(database, start), *_files(database, f".{start}")]
     for copy in copies:
         copy.unlink(missing_ok=True)
     return bool(copies)
@@ -100,6 +108,10 @@ def _damage_of_copy(copy: Path) -> Damage:
 
 def _rows(reader: apsw.Connection, table: str) -> Iterator[tuple[object, ...]]:
     return reader.execute(select(table, "TRUE"))
+
+
+def _files(database: Path, start: str) -> list[Path]:
+    return [file for file in database.parent.iterdir() if file.name.startswith(start)]
 
 
 def _copies(database: Path) -> list[Path]:

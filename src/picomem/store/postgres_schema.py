@@ -225,8 +225,8 @@ class PostgresMaintenance:
     def copy_daily(self, now: Micros, most_bytes: int) -> None:
         """Nothing: the server's administrators check its indexes and make its backups."""
 
-    def newest_copy(self) -> Path | None:
-        return None
+    def restore_command(self) -> str:
+        return ""
 
     def repair(self) -> AbstractContextManager[PostgresTransaction]:
         return self._connector.repair()

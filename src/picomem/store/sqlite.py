@@ -120,14 +120,12 @@ class SqliteConnector:
             self._warn_if_damage_was_found()
 
     def _way_back(self) -> str:
-        from shlex import quote
+        from picomem.store.daily_copies import restore_command
 
-        from picomem.store.daily_copies import newest
-
-        copy = newest(self.path)
-        if copy is None:
+        command = restore_command(self.path)
+        if not command:
             return "put a copy in its place, or move it away and begin anew"
-        return f"restore its newest whole copy with `picomem restore {quote(str(copy))} --db {quote(str(self.path))}`"
+        return f"restore its newest whole copy with `{command}`"
 
     def _open_for_reading(self, error: apsw.Error) -> None:
         """Go on without a writer, which could not be opened because of this error."""

@@ -113,8 +113,8 @@ class SqliteMaintenance:
         with translated(self._path), closing(self._connector.open_reader()) as reader:
             return daily_copies.find_damage(reader)
 
-    def newest_copy(self) -> Path | None:
-        return daily_copies.newest(self._path)
+    def restore_command(self) -> str:
+        return daily_copies.restore_command(self._path)
 
     def repair(self) -> AbstractContextManager[SqliteTransaction]:
         return self._connector.repair()
