@@ -9,7 +9,8 @@ from picomem.engine.review import decide_on, to_review
 from picomem.errors import Forbidden, InvalidInput
 from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.table import operation
-from picomem.records.memory import Memory
+from picomem.records.memory import CONTRADICTS, Memory
+from picomem.records.scope import Scope
 
 OLD, NEW, QUESTION = "The job queue is Redis", "We use Postgres for the job queue", "what is the job queue?"
 
@@ -19,6 +20,17 @@ def _linked(engine: Engine) -> tuple[Memory, Memory]:
     newer = engine.remember(NEW, key="queue_new").memory
     assert older and newer
     return older, newer
+
+
+@pytest.mark.requirement("X20")
+def test_what_other_projects_say_in_the_same_words_hides_no_contradiction_of_this_one(engine: Engine) -> None:
+    for number in range(20):
+        engine.remember(f"The service port is {4000 + number}", scope=Scope("local", project=f"other{number}"))
+    mine = Scope("local", project="mine")
+    older = engine.remember("The service port is 9001", scope=mine).memory
+    newer = engine.remember("The service port is 9002", scope=mine).memory
+    assert older and newer and f"{CONTRADICTS}{older.id}" in newer.related
+    assert engine.remember("The service port is 9002.", scope=mine).merged_with == newer.id
 
 
 @pytest.mark.requirement("X20")

@@ -92,15 +92,16 @@ def decide(
     now: Micros,
     said: Grounds = NOBODY,
 ) -> Outcome:
-    """The first rule that fits. `known` are memories that hold now or are to hold later and share words with the
-    offer, best first, and `alike` those of them that seem to speak of its subject; `same_key` is the version under the
-    offer's key that holds when the offer does; `said` is what the person states for whom an agent makes the offer."""
+    """The first rule that fits. `known` are memories that concern the offer, hold now or are to hold later, and share
+    words with it, best first, and `alike` those of them that seem to speak of its subject; `same_key` is the version
+    under the offer's key that holds when the offer does; `said` is what the person states for whom an agent makes the
+    offer."""
     if not verdict.keep:
         return Outcome(Decision.REFUSE, verdict.recorded_reason)
     if same_key is not None:
         return _same_key(offer, same_key, now, said)
     for memory in known:
-        if concerns(offer, memory) and say_the_same(offer.content, memory.content):
+        if say_the_same(offer.content, memory.content):
             return _says_the_same(offer, memory, now, said)
     if not alike:
         return Outcome(Decision.ADD, CodedText("reason.nothing_similar"), None, offer)

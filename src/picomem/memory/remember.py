@@ -52,6 +52,8 @@ _MOST_KNOWN = 8
 _MOST_ALIKE = 2
 _MOST_LISTED = 4  # lines of a list that are looked for among what is known
 _COMMON = 200  # a word of more memories does not tell which of them are alike
+_MOST_COMPARED = 1_000  # by the words that they share
+_MOST_READ = 64
 _READ_AT_ONCE = 12  # a few of the best may be archived or over
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
@@ -105,9 +107,9 @@ class Writer:
             offer = replace(offer, key=memories.free_key(tx, offer.scope, offer.key))
             same_key = None
         is_compared = verdict.keep and same_key is None
-        known = _known(tx, offer, self.now, self.is_group) if is_compared else KnownMemories([], [])
+        known = _known(tx, offer, self.now, self.is_group) if is_compared else KnownMemories([], [], [])
         retold = self._retold(offer, known.sharing_words)
-        outcome = decide(offer, verdict, same_key, *known, self.now, self.persons) if retold is None else retold
+        outcome = retold or decide(offer, verdict, same_key, known.concerned, known.alike, self.now, self.persons)
         if outcome.offer is not None and offer.origin.trusted and not outcome.offer.origin.trusted:
             new = outcome.offer
             verdict = self.judged(new.content, new.kind, new.origin, explicit=new.explicit)
@@ -359,10 +361,11 @@ class Writer:
 
 
 class KnownMemories(NamedTuple):
-    """Memories that hold now, or are to hold later, and share words with an offer, best first; and those of them that
-    seem to speak of its subject."""
+    """Memories that hold now, or are to hold later, and share words with an offer, best first: of any project, and
+    those that its owner, or one around it, holds; and those of these that seem to speak of its subject."""
 
     sharing_words: list[Memory]
+    concerned: list[Memory]
     alike: list[Memory]
 
 
@@ -370,21 +373,36 @@ def _known(tx: Transaction, offer: Offer, now: Micros, is_group: bool) -> KnownM
     total = row_counts.memories_written(tx, offer.scope).searchable
     question = statement(offer.content)
     if not total or not question.words:
-        return KnownMemories([], [])
+        return KnownMemories([], [], [])
     corpus = Corpus(tx, offer.scope, "memory", total)
     matches = match_statement(corpus, question, _COMMON)
-    best = best_by_words(_with_common_words(corpus, matches), 64)
+    best = best_by_words(_with_common_words(corpus, matches), _MOST_COMPARED)
+    known = _read_best(tx, offer.scope, best, now, is_group)
+    if all(concerns(offer, memory) for memory in known):
+        return KnownMemories(known, known, _alike(corpus, question, matches.counts, offer, known))
+    # What other projects say in the same words takes no place of what this one says, and makes no word of it common.
+    around = memories.docs_around(tx, offer.scope, best)
+    concerned = _read_best(tx, offer.scope, around, now, is_group)
+    counts = {
+        term: len(matches.weights[term].keys() & around) if term in matches.weights else count
+        for term, count in matches.counts.items()
+    }
+    corpus = replace(corpus, documents=corpus.documents - len(best) + len(around))
+    return KnownMemories(known, concerned, _alike(corpus, question, counts, offer, concerned))
+
+
+def _read_best(tx: Transaction, scope: Scope, best: Sequence[int], now: Micros, is_group: bool) -> list[Memory]:
+    """The first memories among the best that hold now, or are to hold later."""
     known: list[Memory] = []
-    for start in range(0, len(best), _READ_AT_ONCE):
+    for start in range(0, min(len(best), _MOST_READ), _READ_AT_ONCE):
         docs = best[start : start + _READ_AT_ONCE]
-        by_doc = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, docs, [])}
+        by_doc = {memory.doc: memory for memory in memories.by_docs(tx, scope, docs, [])}
         ranked = [by_doc[doc] for doc in docs if doc in by_doc]
-        ranked = without_captured(tx, offer.scope, ranked, []) if is_group else ranked
+        ranked = without_captured(tx, scope, ranked, []) if is_group else ranked
         known += [memory for memory in ranked if not memory.archived and not memory.over(now)]
         if len(known) >= _MOST_KNOWN:
             break
-    known = known[:_MOST_KNOWN]
-    return KnownMemories(known, _alike(corpus, question, matches.counts, offer, known))
+    return known[:_MOST_KNOWN]
 
 
 def _with_common_words(corpus: Corpus, matches: WordMatches) -> dict[int, float]:
@@ -406,9 +424,7 @@ def _alike(
     """The memories that seem to speak of an offer's subject, the likeliest first, at most `_MOST_ALIKE`. Untrusted text
     is not compared with trusted text: its words prove nothing about it."""
     comparable = {
-        memory.id: query_terms(memory.content)
-        for memory in known
-        if concerns(offer, memory) and memory.origin.trusted == offer.origin.trusted
+        memory.id: query_terms(memory.content) for memory in known if memory.origin.trusted == offer.origin.trusted
     }
     rarity = corpus.rarities({*chain(*comparable.values())}, question, counts)
     likeness = {

@@ -335,6 +335,13 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
     return _whole(rows, scope, damaged)
 
 
+def docs_around(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[int]:
+    """Those of the numbers whose version the scope's owner holds, or one around it, in the same order."""
+    rows = sql(tx).all("docs_around", docs=json.dumps(docs), **_owner(scope))
+    around = {row[0] for row in rows}
+    return [doc for doc in docs if doc in around]
+
+
 def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
     """Return whether a version, damaged or not, has one of the numbers."""
     return bool(_by_docs(tx, scope, list(docs)))

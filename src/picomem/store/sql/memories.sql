@@ -96,6 +96,11 @@ ORDER BY id LIMIT :limit
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
+-- name: docs_around
+SELECT doc FROM memories
+WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
+    AND project IN ('', :project) AND agent IN ('', :agent) AND session IN ('', :session)
+
 -- name: current_memories
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND known_to IS NULL AND {true_now}
