@@ -332,6 +332,32 @@ def test_a_list_that_a_model_writes_as_text_is_read_as_it_is_meant(
     assert wrong.is_error and said(wrong).endswith("it is a text, or a list of such.")
 
 
+@pytest.mark.requirement("O14")
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"tag": '["paint"]'}, ["boats"]),
+        ({"tag": ["paint"]}, ["boats"]),
+        ({"tag": "harbor"}, []),
+        ({"tag": "null", "project": "null", "file": "None", "since": "null", "priority": "null"}, ["boats"]),
+    ],
+)
+def test_a_single_value_that_a_model_writes_as_a_list_or_a_null_is_read_as_it_is_meant(
+    engine: Engine, arguments: dict[str, Any], found: list[str]
+):
+    engine.remember("The boats were painted in May", key="boats", tags=["paint"])
+    hits = call(engine, "memory_recall", {"query": "boats", **arguments}).structured_content["hits"]
+    assert [hit["key"] for hit in hits] == found
+
+
+@pytest.mark.requirement("O14")
+def test_what_is_stored_is_taken_as_it_is_written(engine: Engine):
+    stored = call(engine, "memory_store", {"content": "The boats are red", "key": "boats", "context": "null"})
+    assert not stored.is_error
+    (memory,) = engine.memories()
+    assert memory.context == "null"
+
+
 def test_every_list_of_every_tool_may_be_written_as_text():
     for operation in operations():
         parameters = tool_parameters(operation)

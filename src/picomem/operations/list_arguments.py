@@ -1,4 +1,5 @@
-"""Reads a list that a model sent as one text: as JSON, with commas between its elements, or as a written null."""
+"""Reads what a model means by an argument: a list that it sent as one text, as JSON or with commas between its
+elements, a single value that it put into a list, or a written null."""
 
 from __future__ import annotations
 
@@ -24,6 +25,15 @@ def list_meant(value: Any, *, is_of_names: bool) -> Any:
         return names if names or _parsed(value, (list,)) == [] else None
     is_wrapped = isinstance(value, list) and len(value) == 1 and isinstance(_parsed(value[0], (list,)), list)
     return _parsed(value[0] if is_wrapped else value, (list, type(None)))
+
+
+def single_meant(value: Any) -> Any:
+    """Return the text that a model means by an argument that is no list: the one element of a list, also of one in
+    JSON, None for a written null, and any other value as it is."""
+    if isinstance(value, str) and value.strip() in _NULLS:
+        return None
+    read = _parsed(value, (list,))
+    return read[0] if isinstance(read, list) and len(read) == 1 and isinstance(read[0], str) else value
 
 
 def _names(element: Any, *, splits: bool) -> Iterator[Any]:

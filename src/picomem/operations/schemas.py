@@ -29,7 +29,7 @@ from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
-from picomem.operations.list_arguments import list_meant
+from picomem.operations.list_arguments import list_meant, single_meant
 from picomem.operations.operation import (
     AS_DECLARED,
     LARGEST,
@@ -170,7 +170,8 @@ class Parameters:
     def request(self, arguments: Mapping[str, Any]) -> Any:
         """The operation's request for a client's arguments. Raises InvalidInput with one sentence."""
         named = self._by_own_names(self._present(arguments))
-        given = self._present(self._with_lists(named)) if self.takes_quoted else named
+        meant = {name: self._meant(name, value) for name, value in named.items()} if self.takes_quoted else named
+        given = self._present(meant)
         for name in given:
             self._check(name, given[name])
         try:
@@ -182,13 +183,13 @@ class Parameters:
         }
         return checked(self._operation.request(**values), MOST_ROWS_ANSWERED)
 
-    def _with_lists(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments with the lists that are written as text."""
-        lists = {name: parameter for name, parameter in self._known.items() if parameter.many}
-        return {
-            name: list_meant(value, is_of_names=not lists[name].is_path) if name in lists else value
-            for name, value in arguments.items()
-        }
+    def _meant(self, name: str, value: Any) -> Any:
+        """The value that is meant by one that is written as text. What is stored is taken as it is."""
+        parameter = self._known.get(name)
+        if parameter is not None and parameter.many:
+            return list_meant(value, is_of_names=not parameter.is_path)
+        is_filter = parameter is not None and parameter.default is not MISSING and self._operation.read_only
+        return single_meant(value) if is_filter else value
 
     def _other_names(self, operation: Operation) -> dict[str, str]:
         """The parameters by the other names that they have: `category` and `kind` are one field everywhere."""
