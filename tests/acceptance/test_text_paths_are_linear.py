@@ -49,7 +49,7 @@ _KNOWN = "We use Redis for the queues."
 _SHAPES = (
     " ", "\t", "\n", "\n ", "\r\n", "\u3000", "\x00", "\u200b", "x", "x ", "é", "\u0301", "字", "： ", "1", "1. ", "- ", "*", "#", "|-|\n",
     "> \n", "<a ", "<a>", "</a>", "<<<", "`", "```\n", '"""', "“", "(", "[", "{", "\\", ". ", "A.", "@", "=", "key=", "a_", "http://",
-    "2024-01-01 ", "1:2 ", "On 1 a wrote ", "Bob wrote:\n> a\n", "From: a\n", "- a: b\n", "Hi Bob,\n", "SELECT a from b;\n", "[redacted:a]",
+    "2024-01-01 ", "2026-05-", "1:2 ", "On 1 a wrote ", "Bob wrote:\n> a\n", "From: a\n", "- a: b\n", "Hi Bob,\n", "SELECT a from b;\n", "[redacted:a]",
     "[redacted:aws-access-key:1a2b3c4d] ", "<system-reminder>", "say ", "remember that ", "forget that ", "not or and ", "I never use a. ", "I use red, not blue. ",
 )  # fmt: skip
 _TEXTS = {shape: shape * (_SIZE // len(shape)) + "z" for shape in _SHAPES}

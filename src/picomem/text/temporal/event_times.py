@@ -22,6 +22,7 @@ from picomem.text.temporal.parsing import read_phrases, window_of
 from picomem.text.temporal.spans import Phrase
 
 _LONGEST = 2_000  # characters of a text that are read
+_MOST_NUMBERS = 40  # in these; a text with more is a table or a log, and each of them costs as much as a sentence
 COARSEST: Micros = 92 * DAY  # a quarter or a season; a coarser time is no event's
 # Strings: `re` compiles a pattern at its first use, and a question needs none of these.
 _WORD = r"[a-z]{3,}"
@@ -60,6 +61,8 @@ def read_event(text: str, said_at: Micros, zone: tzinfo) -> EventTime | None:
         return None
     now = to_datetime(said_at, zone).replace(tzinfo=None)
     text = text[:_LONGEST].replace(f"{now:%Y-%m-%d}", " ")  # the records of a log hold their own day
+    if len(re.findall(r"\d+", text)) > _MOST_NUMBERS:
+        return None
     masked = "".join(filter(_has_cue, re.findall(_SENTENCE, unquoted(text))))
     events = [
         phrase
