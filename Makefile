@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint soak bench \
+.PHONY: demo screenshots docs test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint soak bench \
 	weights peers peers-tests server-memory conformance hosts unit lock clean
 
 demo: .venv/ready
@@ -21,6 +21,11 @@ demo: .venv/ready
 # The pictures of the web page in docs/pictures; they need a browser.
 screenshots: .venv/ready
 	@$(BIN)/python -m tests.page.screenshots docs/pictures
+
+# The documents as a site in .site, with a search.
+docs: .envs/docs/ready
+	@.envs/docs/bin/mkdocs build --quiet --config-file site/mkdocs.yml
+	@echo "The site is in .site: open .site/index.html"
 
 # The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
 # Steps joined by "+" run beside each other, since each of them uses one core.
@@ -189,6 +194,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-
 
 lock:
 	$(COMPILE) requirements/peers-tests.in --output-file requirements/peers-tests.txt
+	$(subst pyproject.toml,requirements/docs.in,$(COMPILE)) --output-file requirements/docs.txt
 	$(COMPILE) --group dev --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
 	$(COMPILE) --group test --resolution lowest-direct --output-file requirements/lowest.txt
