@@ -303,7 +303,7 @@ class HookSettings:
 
     token_budget: int = _setting(600, "maximum tokens beside one prompt; 0: nothing")
     min_relevance: float = _setting(0.55, "0–1: nothing is put there that is less sure to help")
-    check_files: bool = _setting(True, "whether a line says that a file which it names is gone from the folder")
+    check_files: bool = _setting(True, "whether a line says what of it the folder contradicts")
 
 
 @dataclass(frozen=True, slots=True)
