@@ -321,6 +321,7 @@ def test_a_fact_replaces_the_memory_that_it_puts_out_of_date_and_no_newer_one() 
     assert kept.replaces == old
     for known_now, reason in (
         (replace(old, valid_from=talk.messages[0].created_at + 1), "it is newer than what was said"),
+        (replace(old, valid_from=talk.messages[0].created_at), "it is newer than what was said"),
         (replace(old, pinned=True), "the user pinned it"),
         (replace(old, content="Lunch is at noon", key="lunch"), "there is no such memory among those that the model was shown"),
     ):  # fmt: skip
@@ -330,6 +331,13 @@ def test_a_fact_replaces_the_memory_that_it_puts_out_of_date_and_no_newer_one() 
     elsewhere = replace(old, content="Lunch is at noon", key="lunch")
     done = left(Proposal(facts=(replace(fact, replaces="lunch"),)), talk, (elsewhere,))
     assert [down.reason for down in done.turned_down] == ["nothing was said about it"]
+
+
+@pytest.mark.requirement("A8")
+def test_the_message_from_which_a_memory_was_made_does_not_end_it() -> None:
+    talk = part("Also remember that the broker port is 4222.")
+    made = replace(known("broker_port", "The broker port is 4222"), valid_from=talk.messages[0].created_at)
+    assert left(ending("broker_port"), talk, (made,)).invalidate == ()
 
 
 @pytest.mark.requirement("X7")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from picomem.engine.engine import Engine
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import confidence as judging
 from picomem.recall.confidence import JudgedHit
@@ -71,6 +72,14 @@ def test_what_another_said_is_doubt_where_a_speaker_is_named():
     ann, ben = said("harbour", own=True), said("paint", "harbour")
     assert confidence([ben, ann], {"ann"}) < confidence([ben, ann])
     assert confidence([said("paint", "harbour", own=True), said("harbour")], {"ann"}) > 0.8
+
+
+@pytest.mark.requirement("X8")
+def test_a_statement_that_is_known_word_for_word_is_known(engine: Engine):
+    said = "The anchor winch was made by Dolphin Ltd in 1987"
+    engine.remember(said)
+    answer = engine.recall(said)
+    assert answer.confidence > 0.5 and not answer.warnings
 
 
 def test_a_text_that_asks_nothing_is_not_answered_whatever_it_shares_with_a_hit():

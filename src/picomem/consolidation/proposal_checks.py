@@ -243,7 +243,7 @@ class _Checks:
             return CodedText("reason.rejected_foreign")
         if memory.is_a_persons and line.role is not Role.USER:
             return CodedText("reason.rejected_persons")
-        if self._times[line.number] < memory.valid_from:
+        if self._times[line.number] <= memory.valid_from:  # the message from which it was made does not end it
             return CodedText("reason.rejected_newer")
         if not self._said.speaks_of(text, line, f"{memory.key} {memory.content}"):
             return CodedText("reason.rejected_unmentioned")

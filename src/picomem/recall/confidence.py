@@ -27,6 +27,7 @@ from picomem.recall.question_form import KEYWORDS, asks, is_search_phrase
 from picomem.recall.rank import is_adjacent
 from picomem.records.hit import Signs
 from picomem.store.search import EpisodePlace
+from picomem.text.likeness import holds_words
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
 SIGNS = ("fit", "lead", "asks", "lacks")  # the fields of Signs
@@ -72,11 +73,13 @@ def read_signs(
 
 
 def signs_of(question: str, fit: float, statement: str = "", lead: float = 0.0) -> Signs:
-    """The signs of an answer that holds so much of a question, 0–1; `statement` is its text, if it stands alone."""
+    """The signs of an answer that holds so much of a question, 0–1; `statement` is its text, if it stands alone. A text
+    that asks nothing is looked for all the same where the answer says it word for word."""
+    is_sought = is_search_phrase(question) or (bool(statement) and holds_words(statement, question))
     return Signs(
         fit=fit,
         lead=lead,
-        asks=asks(question) or (KEYWORDS if is_search_phrase(question) else 0.0),
+        asks=asks(question) or (KEYWORDS if is_sought else 0.0),
         lacks=float(bool(statement) and lacks_kind(question, statement)),
     )
 
