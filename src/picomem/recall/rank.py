@@ -94,13 +94,9 @@ class Signals:
 
 def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[int]:
     """The documents that the words like best; a tie goes to the later one."""
-    if len(totals) <= count:
-        return sorted(totals, key=lambda doc: (-totals[doc], -doc))
-    least = nlargest(count, totals.values())[-1]
-    # A word that all documents hold gives most of them the same, and to sort these would take the most time.
-    better = sorted((-total, -doc) for doc, total in totals.items() if total > least)
-    as_good = nlargest(count - len(better), (doc for doc, total in totals.items() if total == least))
-    return [*(-doc for _, doc in better), *as_good]
+    least = nlargest(count, totals.values())[-1] if len(totals) > count else 0.0
+    best = [(-total, -doc) for doc, total in totals.items() if total >= least]
+    return [-doc for _, doc in sorted(best)[:count]]
 
 
 def session_scores(
