@@ -26,6 +26,7 @@ def make_parser() -> Parser:
     _add_gate(benchmarks, late)
     _add_revisions(benchmarks, late)
     _add_memories(benchmarks, late)
+    _add_large(benchmarks, late)
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
@@ -150,6 +151,17 @@ def _add_memories(benchmarks: Any, late: Parser) -> None:
     )
     growth.add_argument("--sizes", default="1000,10000,100000", help="numbers of memories (default 1000,10000,100000)")
     growth.add_argument("--embedder", default="none", help="static or none (default none)")
+
+
+def _add_large(benchmarks: Any, late: Parser) -> None:
+    large = benchmarks.add_parser(
+        "large",
+        help="of the largest files of other programs that are imported or ingested",
+        epilog="Example:\n  python -m benchmarks large --share 0.1",
+        parents=[late],
+    )
+    large.add_argument("--share", type=float, default=1.0, metavar="PART", help="of the full sizes (default 1)")
+    large.add_argument("--only", action="append", metavar="NAME", help="one of the inputs; may be repeated")
 
 
 def _add_redaction(benchmarks: Any, late: Parser) -> None:

@@ -179,6 +179,15 @@ def _memories(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, memory_growth.render(report)
 
 
+def _large(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import large_inputs
+
+    if not 0 < chosen.share <= 1:
+        raise InvalidInput(f"--share is {chosen.share}; it must be above 0 and at most 1.")
+    report = large_inputs.measure(chosen.share, show_progress, tuple(chosen.only or ()))
+    return report, large_inputs.render(report)
+
+
 def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import revision_speed
 
@@ -211,6 +220,7 @@ _MEASURING = {
     "scale": _scale,
     "revisions": _revisions,
     "memories": _memories,
+    "large": _large,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.clock import DAY, HOUR
+from picomem.clock import DAY, HOUR, SECOND
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound
 from picomem.light_dataclass import replace
@@ -64,6 +64,26 @@ def test_the_task_runs_when_it_is_due_and_not_before(engine: Engine, clock) -> N
     clock.now += HOUR
     write("The venue is called Atlantis")
     assert engine.timeline() == []
+
+
+@pytest.mark.requirement("P7", "P12")
+def test_the_ages_and_the_interval_are_settings_with_the_defaults_of_the_design(open_engine, clock) -> None:
+    engine = open_engine()
+    assert engine.settings.retention == RetentionSettings(max_age_days=90, cleanup_interval_secs=3_600)
+    assert engine.settings.memory.timeline_retention_days == 90
+    engine._context.settings = replace(
+        engine.settings,
+        retention=RetentionSettings(cleanup_interval_secs=120),
+        memory=replace(engine.settings.memory, timeline_retention_days=7),
+    )
+    remember = operation("remember")
+    remember.call(engine, remember.request(content="Deploys go out on Tuesdays"))
+    timeline_entry(engine, 1, clock.now - 8 * DAY)
+    timeline_entry(engine, 2, clock.now - 6 * DAY)
+    for seconds, text, left in ((60, "Releases are tagged on Mondays", 2), (90, "The venue is called Atlantis", 1)):
+        clock.now += seconds * SECOND
+        remember.call(engine, remember.request(content=text))
+        assert len(engine.timeline()) == left
 
 
 @pytest.mark.requirement("P7")

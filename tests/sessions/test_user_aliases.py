@@ -124,6 +124,7 @@ def test_a_user_who_has_something_under_that_very_id_is_meant(opened: Opened) ->
     assert _of(opened, "tui:mia") == "tui:mia"
 
 
+@pytest.mark.requirement("P13")
 def test_a_conversation_says_its_channel_and_its_user(opened: Opened) -> None:
     def listed(user: str, channel: Channel) -> tuple[str, str]:
         engine = opened(user=user)
@@ -139,6 +140,7 @@ def test_a_conversation_says_its_channel_and_its_user(opened: Opened) -> None:
     assert listed(phone, Channel.WHATSAPP) == ("whatsapp", phone)
 
 
+@pytest.mark.requirement("P13")
 def test_a_person_s_conversations_say_the_number_and_the_key_that_stand_for_them(opened: Opened) -> None:
     owner, ann = opened(), opened(user="ann")
     ann.remember("The relay is Ann's", key="relay")

@@ -328,6 +328,8 @@ def _add_other_words(where: Corpus, question: Question, matches: WordMatches) ->
             worth = {term: other.likeness * min(matches.idf.get(term, 0.0), rarity) for term in other.stands_for}
             likely.append((max(worth.values()), other, worth))
     heaviest = nlargest(_MOST_NEAR, likely, key=lambda weighed: weighed[0])
+    if not heaviest:
+        return
     scores = iter(where.scores([(term, 1.0) for _, other, _ in heaviest for term in other.terms]))
     for _, other, worth in heaviest:
         score_by_doc = _scores_of_all(where, other.terms, [next(scores) for _ in other.terms])

@@ -16,6 +16,9 @@ relies on:
   with the program's versions, so it decides nothing. The questions, their headers and their options are the agent's
   words, and so is an option that the person clicked; what they typed instead is theirs. Nobody answered a form with
   `afkTimeoutMs`, or a question that is noted as `unanswered`.
+- A call that a person denied has `toolDenialKind` "user-rejected" beside its result; the other kinds are rules and
+  programs. Why they denied it is theirs: `userFeedback`, or in some versions only the end of the result. A form that
+  they put off ("chat about this") is denied too, and there the feedback is the program's, with the answers so far.
 - A plan that they approved may begin a new session: it stands in the user's place, behind words that are always the
   same and, in newer versions, in a field `planContent`. The agent wrote it.
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
@@ -67,6 +70,7 @@ from picomem.ingest.format import (
     short,
     texts,
 )
+from picomem.ingest.forms import await_person, awaits_person_in, origin_of_answers, take_awaited, words_of_question
 from picomem.ingest.reader import Line, records
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
@@ -115,12 +119,15 @@ _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _ONLY_NOTES = "(notes only)"  # in the place of an answer, where the person chose nothing and wrote a note
 _ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|[^"]*\Z)', re.DOTALL)
+_PUT_OFF = re.compile(
+    r'^- "(.*)"\n  Answer: (.*(?:\n(?!- "|\n*Note: ).*)*)', re.MULTILINE
+)  # of a form: question, answer
+_NOTES = "\n  User notes: "
+_DENIED = "user-rejected"
+_REASON = re.compile(r"\bthe user said:\n(.*?)(?:\n\nNote: [^\n]*)?\Z", re.DOTALL)
 _RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
-_MOST_PENDING = 8  # calls whose result may be the person's
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
-_REMARK = re.compile(r"\s*\([^()]*\)\s*\Z")  # "(Recommended)" behind an option
-_MOST_PARTS = 40  # of an answer, between commas
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
@@ -215,8 +222,8 @@ def _passed(state: State, data: bytes) -> str:
         return ""
     kind = match[1].decode()
     if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
-        is_read = _awaits_person_in(state, data) or state.awaits_result_in(data) or tells_of_task(state, data)
-        return "" if is_read else "tool"
+        is_of_person = b'"toolDenialKind"' in data or awaits_person_in(state, data)
+        return "" if is_of_person or state.awaits_result_in(data) or tells_of_task(state, data) else "tool"
     return _QUIET.get(kind, "")
 
 
@@ -329,7 +336,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
     if record.get("isMeta"):
         state.skipped.add("meta")
         return ()
-    if (result := _result(state, content)) is not None:
+    if (result := _result(state, record, content)) is not None:
         return _decided(state, line, record, result)
     text = _visible(state, content)
     if not text:
@@ -421,35 +428,21 @@ def _asked(state: State, content: object) -> Iterator[str]:
         name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
         if name not in (_QUESTION, _PLAN):
             continue
-        pending = [*_pending(state), short(block.get("id"))]
-        state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
+        await_person(state, short(block.get("id")))
+        if name == _QUESTION:
+            state.seen.add(_form_key(block.get("id")))
         for question in objects(inner(block, "input").get("questions")):
             state.seen.add(_question_key(question.get("question")))
-            options = [option.get("label") for option in objects(question.get("options"))]
-            labels = [label for label in options if isinstance(label, str)]
-            for label in labels:
-                state.seen.add(_option_key(label))
-                state.seen.add(_option_key(_REMARK.sub("", label)))
-            lines = (question.get("question"), *(f"- {label}" for label in labels))
-            yield "\n".join(line for line in lines if isinstance(line, str))
+            yield words_of_question(state, question)
 
 
-def _awaits_person_in(state: State, data: bytes) -> bool:
-    """Return whether a line may hold the result of a call that only the person can answer."""
-    return any(f'"{call}"'.encode() in data for call in _pending(state))
-
-
-def _pending(state: State) -> list[str]:
-    return state.marks.get("pending", "").split()
-
-
-def _result(state: State, content: object) -> Record | None:
-    """The result in a message, where it is that of a call that only the person can answer."""
+def _result(state: State, record: Record, content: object) -> Record | None:
+    """The result in a message that may hold the person's words: of a call that only they can answer, or that they
+    denied with a reason."""
     for block in objects(content):
-        call = block.get("tool_use_id")
-        pending = _pending(state)
-        if block.get("type") == "tool_result" and isinstance(call, str) and call in pending:
-            state.marks["pending"] = " ".join(other for other in pending if other != call)
+        if block.get("type") == "tool_result" and (
+            take_awaited(state, block.get("tool_use_id")) or _reason(record, block)
+        ):
             return block
     return None
 
@@ -461,12 +454,21 @@ def _results(content: object) -> Iterator[CallResult]:
 
 
 def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:
-    """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
+    """Return what the person answered to a question, or why they denied a call, in their place; or the plan of the
+    agent's that they approved."""
     state.skipped.add("tool")
     told, plan = inner(record, "toolUseResult"), inner(record, "toolUseResult").get("plan")
-    given = _answers(told) if told else _answers_in(state, texts(result.get("content"))[0])
+    is_form = _form_key(result.get("tool_use_id")) in state.seen
+    given: dict[str, str] = {}
+    if told:
+        given = _answers(told)
+    elif is_form:
+        given = _answers_in(state, texts(result.get("content"))[0])
+    elif reason := _reason(record, result):
+        given = {"": reason}
     if given:
-        origin = _of_answers(state, record, list(given.values()))
+        typed = _origin(state, record, "\n".join(given.values()), except_for=OF_A_RESULT)
+        origin = origin_of_answers(state, typed, list(given.values())) if is_form else typed
         asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
         text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
         role = "user"
@@ -511,33 +513,20 @@ def _answers(told: Record) -> dict[str, str]:
 
 
 def _answers_in(state: State, said: str) -> dict[str, str]:
-    """Return the answers in the sentence of a result: a copy, or an earlier version, has nothing else."""
-    return {
-        question: answer
-        for question, answer in _ANSWER.findall(said)
-        if answer.strip() and _question_key(question) in state.seen
-    }
+    """Return the answers in the sentence of a result: a copy, an earlier version, or a form that was put off, has
+    nothing else."""
+    pairs = _ANSWER.findall(said) or [(asked, answer.replace(_NOTES, "\n")) for asked, answer in _PUT_OFF.findall(said)]
+    return {question: answer for question, answer in pairs if answer.strip() and _question_key(question) in state.seen}
 
 
-def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
-    """Return the origin of answers: an option that was clicked is in the agent's words, whatever the agent had read."""
-    origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
-    words = [words for answer in answers for words in (answer, *_possible_options(answer))]
-    is_clicked = any(_option_key(part) in state.seen for part in dict.fromkeys(words))
-    is_in_doubt = any(len(_parts(answer)) > _MOST_PARTS for answer in answers)
-    return worst((origin, state.agents_origin())) if is_clicked or is_in_doubt else origin
-
-
-def _possible_options(answer: str) -> Iterator[str]:
-    """Return what may be one of several options in an answer: they are joined by commas, and may hold commas."""
-    parts = _parts(answer)[:_MOST_PARTS]
-    for first in range(len(parts)):
-        for end in range(first + 1, len(parts) + 1):
-            yield ", ".join(parts[first:end])
-
-
-def _parts(answer: str) -> list[str]:
-    return re.split(r"\n+|, ", answer)
+def _reason(record: Record, result: Record) -> str:
+    """Return in the person's words why they denied a call; empty where they did not, or gave no reason."""
+    if record.get("toolDenialKind") != _DENIED:
+        return ""
+    if isinstance(feedback := record.get("userFeedback"), str):
+        return feedback.strip()
+    said = _REASON.search(texts(result.get("content"))[0])
+    return said[1].strip() if said else ""
 
 
 def _headers(told: Record) -> dict[str, str]:
@@ -550,8 +539,8 @@ def _question_key(question: object) -> str:
     return f"question\n{question}"
 
 
-def _option_key(label: str) -> str:
-    return f"option\n{' '.join(label.split())}"
+def _form_key(call: object) -> str:
+    return f"form\n{call}"
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:

@@ -13,10 +13,15 @@ Whose words stand in a user's place is told by the file's own `session_meta`, it
 `source` is a terminal or an editor, `originator` is one of the program's own front ends, and nothing names another
 thread or agent. The oldest headers have no `source`, and none of the later fields. Where this line is missing, cannot
 be read or is that of another session (a fork carries its parent's after its own), the words have the origin `agent`.
+
+`request_user_input` shows the person a form. Its result is JSON, {answers: {id of a question: {answers: [...]}}}: the
+labels of the options that were clicked, and behind `user_note: ` what was typed. Answers that are `isSecret` are not
+read.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,14 +40,17 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    objects,
     of_a_program,
     record_in,
     record_of,
     short,
     texts,
 )
+from picomem.ingest.forms import await_person, awaits_person_in, is_option, take_awaited, words_of_question
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted
+from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
@@ -91,6 +99,11 @@ _TOLD = (
 _CONTEXT = re.compile(r"\s*# (?:Context from my IDE setup|Files mentioned by the user)\s*:")
 _REQUEST = "## My request for Codex:"
 _OPENED = re.compile(r"<([A-Za-z][\w-]{0,60})(?: [^<>\n]{0,60})?>")
+_FORM = "request_user_input"
+_TYPED = "user_note: "  # before what a person typed in a form
+_NO_OPTION = "None of the above"  # the host's own words
+_MOST_FORMS = 8  # whose questions are kept
+_LONGEST_QUESTION = 1000
 _SOURCES = ("cli", "vscode")  # of a person
 _ORIGINATOR = re.compile(r"(?i)codex(?!.*(?:exec|sdk|mcp|agent|bot|action|automation|review|cron))[\w ./-]{0,60}\Z")
 _OLDEST = frozenset("type id timestamp cwd originator cli_version instructions git".split())
@@ -175,8 +188,9 @@ def _passed(state: State, data: bytes) -> str:
     kind = match[1].decode()
     inner_kind = match[2].decode() if match[2] else ""
     if kind == "response_item":
-        is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data or state.awaits_result_in(data)
-        return "" if is_heard else _ITEMS.get(inner_kind, "")
+        is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data
+        is_read = is_heard or state.awaits_result_in(data) or awaits_person_in(state, data)
+        return "" if is_read else _ITEMS.get(inner_kind, "")
     if kind == "event_msg":
         if inner_kind in _EVENTS or inner_kind in _CALL_EVENTS:
             return "event" if "items" in state.marks else ""
@@ -269,6 +283,8 @@ def _no_message(state: State, line: Line, item: Record, at: int | None) -> Seque
     elif isinstance(kind, str) and kind.endswith("_output"):
         state.hear(quoted_in_record(line.data or b""))
     state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
+    if take_awaited(state, item.get("call_id")):
+        return _answered(state, line, item, at)
     return _outcome(state, line, _result(item), at) if "output" in item else ()
 
 
@@ -289,11 +305,65 @@ def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     tool = short(item.get("name")) or "shell"
     actions = actions_of(tool, given, state.info.cwd)
     call = short(item.get("call_id")) or short(item.get("id"))
+    asked = _ask(state, call, given) if tool == _FORM else ""
     key = "\n".join((call, str(at), *actions)) if call or at is not None else ""
-    turns = _say(state, line, "assistant", "", at, key, call, actions) if actions else ()
+    turns = _say(state, line, "assistant", asked, at, key, call, actions) if actions or asked else ()
     state.hear(outside_of_call(_full_name(short(item.get("namespace")), tool), given))
     state.await_result(call, given, line)
     return turns
+
+
+def _ask(state: State, call: str, form: Record) -> str:
+    """Return what the agent asks the person in a form, whose result is awaited."""
+    questions = objects(form.get("questions"))
+    await_person(state, call)
+    texts_of = {
+        short(question.get("id")): question["question"][:_LONGEST_QUESTION]
+        for question in questions
+        if isinstance(question.get("question"), str) and not question.get("isSecret")
+    }
+    forms = {**_forms(state), call: texts_of}
+    state.marks["forms"] = json.dumps(dict([*forms.items()][-_MOST_FORMS:]))
+    return "\n\n".join(words_of_question(state, question) for question in questions)
+
+
+def _forms(state: State) -> dict[str, dict[str, str]]:
+    """The questions of the latest forms, by the calls and by their ids."""
+    return json.loads(state.marks.get("forms", "{}"))
+
+
+def _answered(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
+    """Return what the person typed in a form, as a turn of theirs, and what they only clicked, which is in the agent's
+    words. An option beside which they typed something stands with the question."""
+    call = short(item.get("call_id"))
+    questions = _forms(state).get(call, {})
+    told = record_of(_result(item).output.encode("utf-8", "replace")) or {}
+    typed: list[tuple[str, str]] = []
+    clicked: list[tuple[str, str]] = []
+    for name, answer in inner(told, "answers").items():
+        said = answer.get("answers") if isinstance(answer, dict) else None
+        parts = [part for part in said if isinstance(part, str) and part.strip()] if isinstance(said, list) else []
+        labels = [part for part in parts if is_option(state, part)]
+        words = [part.removeprefix(_TYPED) for part in parts if part != _NO_OPTION and not is_option(state, part)]
+        if name in questions and words:
+            typed.append((" ".join((questions[name], *labels)), "\n".join(words)))
+        elif name in questions and labels:
+            clicked.append((questions[name], ", ".join(labels)))
+    turns = _say_answers(state, line, typed, at, f"{call} typed", Origin.USER)
+    return [*turns, *_say_answers(state, line, clicked, at, f"{call} clicked", state.agents_origin())]
+
+
+def _say_answers(
+    state: State, line: Line, answers: Sequence[tuple[str, str]], at: int | None, key: str, words_of: Origin
+) -> Sequence[Turn]:
+    if not answers:
+        return ()
+    text = "\n".join(answer for _, answer in answers)
+    origin = worst((_origin(state, "user", text), words_of))
+    ids = (key, "", state.info.branch)
+    turns = state.say(line, text, role="user", origin=origin, at=at, key=key, ids=ids, begins_run=False)
+    # A question may be in the words of what the agent had read.
+    return [replace(turn, answers=tuple(answers) if state.agents_origin().trusted else ()) for turn in turns]
 
 
 def _result(item: Record) -> CallResult:
@@ -373,8 +443,8 @@ def _say(
     doubt: Origin | None = None,
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
-    speaker = "agent" if role == "assistant" else state.marks.get("speaker", "agent")
-    origin = {"user": Origin.USER, "program": of_a_program(text)}.get(speaker, Origin.AGENT)
+    origin = _origin(state, role, text)
+    speaker = state.marks.get("speaker")
     return state.say(
         line,
         text,
@@ -386,6 +456,12 @@ def _say(
         actions=actions,
         begins_run=speaker == "user" and doubt is None,
     )
+
+
+def _origin(state: State, role: str, text: str) -> Origin:
+    """Return whose words a text in a role is, by what the session's own record says."""
+    speaker = "agent" if role == "assistant" else state.marks.get("speaker", "agent")
+    return {"user": Origin.USER, "program": of_a_program(text)}.get(speaker, Origin.AGENT)
 
 
 def _typed_parts(parts: Sequence[object]) -> list[object]:
