@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import anyio
 import pytest
 from jsonschema import Draft202012Validator as Validator
+from tests.cases import each_case
 from tests.cli.model_server import ModelServer, serving
 
 from picomem.agent.events import (
@@ -49,7 +50,7 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-@pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
+@each_case("event", SAMPLES, ids=lambda event: type(event).__name__)
 def test_an_event_survives_its_json_form_and_fits_its_schema(event: Event) -> None:
     document = event_json(event)
     assert event_of(document) == event
@@ -62,7 +63,7 @@ def test_every_kind_of_event_has_a_type_and_a_sample() -> None:
     assert event_json(TextDelta("Hello")) == {"type": "text_delta", "text": "Hello"}
 
 
-@pytest.mark.parametrize("document", [{}, {"type": "no"}, {"type": "notice"}, {"type": "thinking", "text": "x"}])
+@each_case("document", [{}, {"type": "no"}, {"type": "notice"}, {"type": "thinking", "text": "x"}])
 def test_what_is_no_event_is_refused(document: dict) -> None:
     with pytest.raises(InvalidInput, match="text_delta, thinking, tool_call"):
         event_of(document)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.sessions.talks import message, talk
 
 from picomem.clock import DAY, MINUTE, to_micros
@@ -66,7 +67,7 @@ def test_whatever_was_said_before_the_time_of_day_is_taken_up_then() -> None:
     assert due(replace(session, last_consolidated_seq=2), _turns(1), at, rare) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "last"),
     [
         ("2026-05-04T01:30:00", "2026-05-04T01:30:00"),  # 3:30 in Berlin

@@ -18,6 +18,7 @@ import anyio
 import httpx2
 import jsonschema
 import pytest
+from tests.cases import each_case
 from tests.databases import chosen, open_memory
 from tests.forked_program import program
 
@@ -100,7 +101,7 @@ def test_a_result_is_what_the_document_says(served: Served, anns: str) -> None:
             jsonschema.validate(client.post(_path(name), json=arguments).json(), whole)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "kind", "status", "code"),
     [
         (b"{", "application/json", 400, "invalid_input"),
@@ -137,9 +138,7 @@ def test_errors_of_operations_have_their_status(served: Served, anns: str) -> No
         assert client.get("/nowhere").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "name", ["ingest", "migrate", "import", "export", "token-make", "token-list", "grant", "pair-list"]
-)
+@each_case("name", ["ingest", "migrate", "import", "export", "token-make", "token-list", "grant", "pair-list"])
 def test_what_reads_files_or_is_the_operators_is_not_served(served: Served, anns: str, name: str) -> None:
     assert served.post(anns, name).status_code == 404
 
@@ -390,7 +389,7 @@ def test_progress_comes_before_the_result_of_a_long_operation(served: Served, an
 
 
 @pytest.mark.reliability("S6")
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "status", "code"),
     [
         ({"Host": "evil.example"}, 421, "wrong_host"),

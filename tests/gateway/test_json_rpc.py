@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.cli.model_server import ModelServer, Unended
 from tests.cli.model_server import serving as model_serving
 from websockets.asyncio.client import ClientConnection, connect
@@ -85,7 +86,7 @@ def test_every_operation_is_a_method_by_its_name(served: Served, anns: str) -> N
 
 
 @pytest.mark.reliability("S8")
-@pytest.mark.parametrize(
+@each_case(
     ("message", "code"),
     [
         ("{", -32700),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
+from tests.cases import each_case
 
 from picomem.gateway.guard import Limits
 from picomem.gateway.web_server import bound
@@ -150,7 +151,7 @@ def test_requests_that_come_together_are_answered_in_their_order_and_counted(ser
         assert statuses(received(client)) == [200, 404] * 10 + [200]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sent",
     [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS

@@ -22,6 +22,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, TextContent, TextResourceContents
+from tests.cases import each_case
 from tests.databases import chosen
 from tests.forked_program import ForkedProcess, program
 
@@ -765,7 +766,7 @@ def test_a_cancelled_long_operation_stops_and_the_server_answers_on(engine: Engi
     assert talk(build_server(engine, [counter.operation()]), conversation, mode) == "Counted to 3."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("done", "total", "last", "seconds", "expected"),
     [
         (0, 10, -1, float("inf"), True),

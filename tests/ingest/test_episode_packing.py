@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.errors import InvalidInput
@@ -160,7 +161,7 @@ def _episode(text: str, start: int = 0, origin: Origin = Origin.AGENT) -> Episod
     return episode_of(piece, "t", 1, 0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fresh", "old", "ours", "expected"),
     [
         ("a", None, True, PieceDecision.NEW),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.cases import each_case
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import GOOD
 
@@ -191,7 +192,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more(script: Script, tm
     assert books.spent.calls == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "problem"),
     [
         ("no-such-program-here -p", "there is no program “no-such-program-here”"),
@@ -205,7 +206,7 @@ def test_a_program_that_is_not_there_costs_nothing(command: str, problem: str) -
     assert books.spent == Spend()
 
 
-@pytest.mark.parametrize("command", ["claude 'unclosed", "   "])
+@each_case("command", ["claude 'unclosed", "   "])
 def test_a_command_that_cannot_be_split_is_refused_at_once(command: str) -> None:
     with pytest.raises(InvalidInput, match=r"memory\.consolidation_command"):
         proposed(command)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.databases import chosen
 from tests.sqlite_file import connection_of
 
@@ -259,7 +260,7 @@ def test_without_any_configured_nothing_is_read_and_that_is_said(engine, workspa
         engine.read_note("MEMORY.md")
 
 
-@pytest.mark.parametrize("path", ["workspace", "./workspace", ".."])
+@each_case("path", ["workspace", "./workspace", ".."])
 def test_a_relative_path_is_refused(path):
     with pytest.raises(InvalidInput, match="relative"):
         Settings(notes=NotesSettings(paths=(path,)))

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.cases import each_case
 
 from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.notes import safe_opening
@@ -129,7 +130,7 @@ def test_what_lies_inside_is_listed_and_read(relative, tmp_path, monkeypatch):
     assert (data, listed) == (b"said", files[0])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     (
         *("", "/etc/passwd", "../x.md", "a/../../x.md", "a//b.md", "./a.md", "a\0.md", "a\\b.md", ".hidden.md"),

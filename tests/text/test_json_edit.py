@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.hosts.documents import KEYS, VALUES, json_documents
 
 from picomem.errors import InvalidInput
@@ -139,7 +140,7 @@ d"], }, }, },  // unquoted
     assert remove(edited, "json5", ("mcp", "servers", "picomem")) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "[]", "{", '{"a"}', '{"a": 1 "b": 2}', "{a b: 1}", "{'a: 1}", '{"a": 01}', '{"a": "x\n"}', '{"a": 1,,}', "{} {}",
      '{"a": /* }', '{"a": tru}', "[" * 5000, '{"a":' * 5000],
@@ -149,7 +150,7 @@ def test_what_is_no_json_with_comments_is_refused(text: str) -> None:
         parse(text, "json5")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["// a\n{}", "{} /* a */", '{"a": [1,]}', '{"a": 1,}', "{\u00a0}", "{a: 1}", "{'a': 1}", '{"a": .5}']
 )
 def test_strict_json_has_no_comments_and_no_trailing_commas(text: str) -> None:

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.errors import InvalidKey
 from picomem.text.memory_keys import check_key, suggest_key
@@ -15,13 +16,13 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize("key", ["a", "uv", "staging_db_port", "k9", "systemic", "internal", "a" * 64, "a__b_"])
+@each_case("key", ["a", "uv", "staging_db_port", "k9", "systemic", "internal", "a" * 64, "a__b_"])
 def test_a_valid_key_is_returned_as_it_is(key: str) -> None:
     assert check_key(key) == key
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize(
+@each_case(
     ("bad", "suggestion"),
     [
         ("Staging DB", "staging_db"),
@@ -69,7 +70,7 @@ def test_every_refused_key_comes_with_a_key_that_is_accepted(key: str) -> None:
         assert check_key(suggestion) == suggestion
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kind", "key"),
     [
         ("The staging DB is on port 5433", "fact", "staging_db_port"),
