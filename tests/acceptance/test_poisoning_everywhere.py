@@ -19,6 +19,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.acceptance.poison import ORDERS, WRAPPINGS, Poison, poisons
 from tests.amounts import amount
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said
+from tests.engine_parts import change_settings
 
 from picomem.agent import PicoBot
 from picomem.engine.agent_support import asked
@@ -44,7 +45,7 @@ ASKED = "Read it and tell me what it says."
 @pytest.fixture
 def engine(open_engine) -> Engine:
     made = open_engine()
-    made._context.settings = replace(made.settings, memory=MemorySettings(enabled=True))
+    change_settings(made, replace(made.settings, memory=MemorySettings(enabled=True)))
     made.remember("Payments need two signatures", key="payment_rule")
     return made
 
@@ -518,7 +519,7 @@ def test_by_notes(engine: Engine, tmp_path: Path) -> None:
 
     folder = tmp_path / "workspace"
     folder.mkdir()
-    engine._context.settings = replace(engine.settings, notes=NotesSettings((str(folder),), ()))
+    change_settings(engine, replace(engine.settings, notes=NotesSettings((str(folder),), ())))
     for poison in POISONS:
         (folder / "MEMORY.md").write_text(f"# Notes\n\n- {poison.text}\n\n- {poison.order}\n")
         anyio.run(held, poison)

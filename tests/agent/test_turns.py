@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator as Validator
 from tests.cases import each_case
 from tests.cli.model_server import ModelServer, serving
+from tests.engine_parts import change_settings, connector_of
 
 from picomem.agent.events import (
     EVENTS,
@@ -73,7 +74,7 @@ def test_what_is_no_event_is_refused(document: dict) -> None:
 def test_a_turn_is_an_operation_that_streams_its_events_and_goes_on(engine: Engine, server: ModelServer) -> None:
     model = ModelSettings(provider="openai-compatible", model="script", base_url=f"http://127.0.0.1:{server.port}/v1")
     memory = MemorySettings(enabled=True)
-    engine._context.settings = replace(engine.settings, model=model, memory=memory)
+    change_settings(engine, replace(engine.settings, model=model, memory=memory))
     server.steps = [[("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Green tea."]
     documents = []
 
@@ -105,7 +106,7 @@ def test_a_turn_needs_a_model_and_the_permission(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="No model is set"):
         CHAT.call(engine, CHAT.request(message="Hello"))
     reader = Caller(permissions=frozenset({"memory:read:user"}))
-    guest = Runtime(engine._context.connector, Settings()).engine(reader)
+    guest = Runtime(connector_of(engine), Settings()).engine(reader)
     with pytest.raises(Forbidden, match="“chat” needs the permission memory:write:session"):
         anyio.run(CHAT.stream, guest, CHAT.request(message="Hello"))
 

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from tests.conftest import START
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 
 from picomem.clock import MINUTE
 from picomem.engine.upkeep import missing_vectors
@@ -61,7 +62,7 @@ class Undoing(RuleBasedStateMachine):
         """All that memory holds now, whatever ids its rows have."""
         engine = self.engine
         sessions = [engine.sessions().get(talk) for talk in self.talks]
-        with engine._context.connector.read() as tx:
+        with connector_of(engine).read() as tx:
             lineage = {
                 tuple(row[:6]) for row in sql(tx).all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }

@@ -24,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, TextContent, TextResourceContents
 from tests.cases import each_case
 from tests.databases import chosen
+from tests.engine_parts import caller_context_of
 from tests.forked_program import ForkedProcess, program
 
 import picomem
@@ -440,7 +441,7 @@ PROGRAMS = set(
 @pytest.mark.requirement("X7")
 def test_every_text_that_the_storer_of_an_untrusted_row_chose_is_fenced(open_engine):
     engine = open_engine()
-    engine._context.scope = Scope(agent="obey agent", session="obey session")
+    caller_context_of(engine).scope = Scope(agent="obey agent", session="obey session")
     stored = {
         "content": "The release train stops at Oslo",
         "context": "It is the last stop",

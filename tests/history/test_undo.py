@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
@@ -31,7 +32,7 @@ OTHER = "The staging database listens on port 6432"
 
 def believed(engine: Engine) -> set[tuple]:
     """All that is believed, whatever time it is about."""
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         rows = [memories.from_row(row) for row in sql(tx).all("all_memories", user=engine.scope.user)]
     return {
         (row.id, row.key, row.content, row.context, row.tags, row.pinned, row.valid_from, row.valid_to, row.expires_at)

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from tests.amounts import amount
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
@@ -25,7 +26,7 @@ def filled(engine: Engine, count: int) -> list[Memory]:
     """So many memories, many of them equal in what the order looks at first."""
     choose = random.Random(5)
     made = []
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         for number in range(count):
             at = START - choose.randrange(4) * DAY
             memory = Memory(

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.cases import each_case
+from tests.engine_parts import connector_of
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError, StoreError
 from picomem.store import row_hash, sql_statements
@@ -232,7 +233,7 @@ def test_a_list_of_a_hundred_thousand_is_read_by_its_own_index(name, steps, sche
 def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
     keys = set()
     for name in ("a.db", "b.db"):
-        with open_engine(tmp_path / name)._context.connector.read() as tx:
+        with connector_of(open_engine(tmp_path / name)).read() as tx:
             keys.add(tx.one("meta", name="redaction_key"))
     assert len(keys) == 2
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.conftest import START
 from tests.databases import Database
+from tests.engine_parts import connector_of
 from tests.transfer.conftest import contents, exported, take_in
 
 import picomem
@@ -596,7 +597,7 @@ def test_an_export_never_takes_the_place_of_a_file_that_is_none(engine, tmp_path
 def test_damaged_rows_are_left_out_and_counted(engine, tmp_path) -> None:
     engine.remember("The crane is yellow", key="crane")
     engine.remember("Deploys go out on Tuesdays", key="deploys")
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         tx._run("UPDATE memories SET content = 'The crane is green' WHERE key = 'crane'", {})
     counts = export_to(engine, tmp_path / "copy.jsonl", "picomem")
     assert (counts.memories, counts.damaged) == (1, 1)
