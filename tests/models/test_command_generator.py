@@ -67,7 +67,7 @@ def script(tmp_path: Path) -> Script:
 
     def _written(body: str, *arguments: str) -> str:
         path = tmp_path / "answer.py"
-        path.write_text("import json, os, subprocess, sys, time\n" + textwrap.dedent(body))
+        path.write_text("import json, os, signal, subprocess, sys\n" + textwrap.dedent(body))
         return shlex.join([sys.executable, str(path), *arguments])
 
     return _written
@@ -143,9 +143,9 @@ def test_a_process_that_such_a_command_started_starts_no_other(monkeypatch: pyte
 def test_a_command_that_is_too_slow_is_killed_with_all_that_it_started(script: Script, tmp_path: Path) -> None:
     command = script(
         """
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         open(sys.argv[1], "w").write(f"{os.getpid()} {child.pid}")
-        time.sleep(60)
+        signal.pause()
         """,
         str(tmp_path / "pids"),
     )
