@@ -1,7 +1,7 @@
 """Poisoned text by every way into memory (S3): never in the index page, never trusted, and fenced wherever it is handed
 out; also where the assistant believes it, retells it in its own words and stores it.
 
-CI runs a tenth.
+CI runs six of them by each way, `make soak` all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from picomem.settings import MemorySettings, NotesSettings
 
 pytestmark = [pytest.mark.reliability("S3"), pytest.mark.requirement("X7")]
 
-POISONS = poisons(amount(15, 184))
+POISONS = poisons(amount(6, 184))
 ASKED = "Read it and tell me what it says."
 
 

@@ -72,7 +72,7 @@ def _scores(search: Search) -> list[float]:
     return [score for scores in answers for _, score in sorted(scores.items())]
 
 
-@settings(max_examples=amount(50, 5_000))
+@settings(max_examples=amount(20, 5_000))
 @given(st.lists(_documents, max_size=30))
 def test_the_same_documents_give_the_same_answers(made: list[tuple[Scope, str, str, str, bool]]) -> None:
     stored = [

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from tests.amounts import amount
 from tests.conftest import START
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 from tests.databases import chosen
@@ -161,7 +162,7 @@ def test_a_summary_that_came_back_has_its_own_messages_behind_it_and_no_others()
 
 
 Undoing.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=amount(10, 200),
     stateful_step_count=12,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

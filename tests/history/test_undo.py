@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.amounts import amount
 from tests.databases import chosen
 from tests.engine_parts import connector_of
 
@@ -358,7 +359,7 @@ class Undoing(RuleBasedStateMachine):
 
 
 Undoing.TestCase.settings = settings(
-    max_examples=40,
+    max_examples=amount(15, 200),
     stateful_step_count=14,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -17,7 +17,7 @@ _PATH = ("mcp_servers", "picomem")
 _VALUES = {"command": "/opt/a b/picomem", "args": ["mcp", "--db", 'C:\\x "y"'], "env": {"PICOMEM_DATA_DIR": "/d"}}
 
 
-@settings(max_examples=amount(200, 20_000))
+@settings(max_examples=amount(50, 20_000))
 @given(toml_documents())
 def test_a_table_that_is_added_is_there_and_removed_again_to_the_byte(text: str) -> None:
     try:

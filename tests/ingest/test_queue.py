@@ -64,10 +64,12 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "BATCH_SECONDS", 1e9)
     monkeypatch.setattr(storing, "LOCK_SECONDS", 1e9)
-    _many(tmp_path, 900)
+    for name in ("BATCH_PIECES", "BATCH_FILES"):
+        monkeypatch.setattr(queue, name, getattr(queue, name) // 10)
+    _many(tmp_path, 90)
     with _statements(engine) as told:
         report = engine.ingest([tmp_path])
-    assert (report.files, report.episodes, report.turns, report.problems) == (900, 900, 900, [])
+    assert (report.files, report.episodes, report.turns, report.problems) == (90, 90, 90, [])
     assert told.count("COMMIT") == 3
 
 

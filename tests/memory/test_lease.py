@@ -29,7 +29,7 @@ from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
 
-RACES = amount(20, 200)
+RACES = amount(8, 200)
 RACERS = 4
 BEGIN = 1_777_593_600 * SECOND
 PATIENCE_SECONDS = 30

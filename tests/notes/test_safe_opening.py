@@ -27,8 +27,8 @@ from picomem.notes.safe_opening import LARGEST, listing, parts_of, read
 pytestmark = pytest.mark.reliability("S9")
 
 WORD = b"zqsecretzq"
-PATHS = amount(500, 5_000)
-RACES = amount(1_000, 10_000)
+PATHS = amount(150, 5_000)
+RACES = amount(300, 10_000)
 
 needs_openat = pytest.mark.skipif(not safe_opening.RELATIVE, reason="no openat here")
 

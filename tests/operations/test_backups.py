@@ -42,7 +42,7 @@ pytestmark = [
 ]
 
 CYCLES = amount(3, 200)
-DAMAGED = amount(20, 200)
+DAMAGED = amount(10, 200)
 WRITERS = 2
 SETTINGS = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
 HARBOUR = "The amber harbour keeps its ledgers in a dry cellar"

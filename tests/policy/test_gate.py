@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.cost import cost
@@ -252,7 +252,6 @@ def test_a_plain_fact_is_not_taken_for_an_instruction(fact: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200), st.sampled_from(Kind), st.sampled_from(Origin))
-@settings(max_examples=300)
 def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, origin: Origin) -> None:
     for explicit in (False, True):
         verdict = judge(text, kind=kind, origin=origin, explicit=explicit, recalled=[text[::-1]])

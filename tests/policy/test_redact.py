@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.cases import each_case
@@ -40,7 +40,7 @@ KEY = bytes(range(32))
 _MARK = "[redacted:aws-access-key:1a2b3c4d]"
 _IN_TAGS = "".join(chr(0xE0000 + ord(c)) for c in "AKIAABCDEFGH2345WXYZ")
 SIZE = 40_000
-INSTANCES = amount(40, 400)  # secrets drawn of each shape
+INSTANCES = amount(20, 400)  # secrets drawn of each shape
 
 
 RULES = load_rules()
@@ -251,7 +251,6 @@ def test_a_library_s_source_has_at_most_one_finding_per_megabyte(redactor: Redac
     assert len(findings) <= megabytes
 
 
-@settings(max_examples=150)
 @given(text=TEXTS, engine=st.sampled_from(sorted(SCANNERS)))
 def test_redacting_twice_changes_nothing(text: str, engine: str) -> None:
     redactor = Redactor(KEY, scanner=SCANNERS[engine])
@@ -260,7 +259,6 @@ def test_redacting_twice_changes_nothing(text: str, engine: str) -> None:
     assert (twice.text, twice.findings) == (once.text, ())
 
 
-@settings(max_examples=150)
 @given(text=TEXTS, engine=st.sampled_from(sorted(SCANNERS)))
 def test_findings_are_the_places_that_were_replaced(text: str, engine: str) -> None:
     redacted = Redactor(KEY, scanner=SCANNERS[engine]).redact(text)
@@ -272,7 +270,6 @@ def test_findings_are_the_places_that_were_replaced(text: str, engine: str) -> N
     assert rebuilt + text[last:] == redacted.text
 
 
-@settings(max_examples=100)
 @given(
     case=st.sampled_from(TUNED.positives),
     before=st.text(st.characters(categories=["Lo", "So", "Cs", "Cc"]), max_size=20),
@@ -413,7 +410,7 @@ def test_the_first_text_is_redacted_as_every_later_one(text: str) -> None:
 def test_brief_texts_are_scanned_without_re2_as_with_it() -> None:
     texts = [text for half in (TUNED, HELD_OUT) for text, _ in half.positives] + [*TUNED.benign, *HELD_OUT.benign]
     draw = random.Random(8)
-    for text in texts + [" ".join(draw.sample(texts, 3)) for _ in range(amount(1_000, 20_000))]:
+    for text in texts + [" ".join(draw.sample(texts, 3)) for _ in range(amount(300, 20_000))]:
         brief = Scanner()
         for part in (text, text[: draw.randint(1, len(text))], text[draw.randrange(len(text)) :]):
             assert brief.scan(part) == SCANNERS["re2"].scan(part)

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.cost import cost
@@ -168,7 +168,6 @@ PIECES = st.lists(st.one_of(st.sampled_from(CUES), st.text(st.characters(exclude
 
 
 @given(PIECES.map("".join))
-@settings(max_examples=300)
 def test_every_candidate_is_clean_and_lies_in_the_text(text: str) -> None:
     for request in find_requests(text):
         assert 0 <= request.start < request.end <= len(text)

@@ -329,7 +329,7 @@ def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: s
 
 
 @pytest.mark.reliability("S11")
-@settings(max_examples=amount(150, 50_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(50, 50_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300) | st.text(alphabet='"*^():-+{}[]AND ORNEAR\x00\\%_', max_size=60))
 def test_any_text_is_a_question(told: Engine, question: str) -> None:
     """S11."""

@@ -92,7 +92,7 @@ def _say(engine: Engine, text: str, number: int) -> None:
 
 @pytest.mark.requirement("X13", "X2")
 @settings(
-    max_examples=amount(15, 500),
+    max_examples=amount(6, 500),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(_STEPS)
@@ -120,7 +120,7 @@ def test_an_export_that_is_imported_and_exported_again_has_the_same_lines(
 
 @pytest.mark.requirement("X3")
 @settings(
-    max_examples=amount(8, 200),
+    max_examples=amount(4, 200),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(_STEPS)

@@ -47,7 +47,7 @@ def fill(connector: Connector, count: int) -> None:
 
 
 def test_a_list_is_read_to_its_end_and_the_interface_answers_meanwhile(engine: Engine, db, database) -> None:
-    count = amount(6_000, 100_000)
+    count = amount(2_000, 100_000)
     with closing(database.connect(db)) as connector:
         fill(connector, count)
     stalls: list[float] = []
