@@ -29,7 +29,7 @@ docs: .envs/docs/ready
 
 # The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
 # Steps joined by "+" run beside each other, since each of them uses one core.
-STEPS ?= style layers types+installed+lowest check postgres-sample
+STEPS ?= style layers+types+installed+lowest check postgres-sample
 BESIDE := -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: .venv/ready

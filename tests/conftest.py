@@ -20,6 +20,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
+from tests.amounts import amount
 from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
 from tests.slow_tests import listed, without_parameters
 from tests.temporary_files import keep_temporary_files_in_memory
@@ -40,6 +41,7 @@ OF_PROCESSES = (
     "hooks",
     "jobs",
     "page",
+    "policy",
     "tui",
 )  # folders
 START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
@@ -49,7 +51,8 @@ SOURCES = Path(picomem.__file__).parent
 
 OpenEngine = Callable[..., Engine]
 
-hypothesis.settings.register_profile("untimed", deadline=None)  # how long an example takes depends on the machine
+# How long an example takes depends on the machine.
+hypothesis.settings.register_profile("untimed", deadline=None, max_examples=amount(50, 2_000))
 hypothesis.settings.load_profile("untimed")
 
 

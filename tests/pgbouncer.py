@@ -9,7 +9,6 @@ import atexit
 import os
 import shutil
 import subprocess
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.postgres_server import ROLE, make_folder, server_owner, shared_folder
+from tests.waiting import wait_until
 
 CONNECTIONS = 3  # to each database, fewer than a process of picomem wants
 
@@ -60,15 +60,17 @@ def _folder() -> Path:
         [command, "--quiet", str(folder / "pgbouncer.ini")], stderr=subprocess.DEVNULL, **server_owner()
     )
     atexit.register(_stop, pool, os.getpid())
-    deadline = time.monotonic() + 30
-    while True:
+
+    def answers() -> bool:
+        assert pool.poll() is None, "PgBouncer ended by itself"
         try:
             psycopg.connect(f"postgresql://{ROLE}@/postgres?host={folder}", connect_timeout=5).close()
-            return folder
         except psycopg.OperationalError:
-            if pool.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
+            return False
+        return True
+
+    wait_until(answers, seconds=30, otherwise="PgBouncer does not answer")
+    return folder
 
 
 def _stop(pool: subprocess.Popen[Any], owner: int) -> None:

@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,6 +26,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from picomem.store.postgres import PostgresConnector
+from tests.waiting import wait_until
 
 ROLE = "picomem"
 PLAIN = "picomem_plain"  # a role that owns nothing, and may read and write the rows of a store
@@ -250,16 +250,17 @@ class Server:
     def wait(self) -> None:
         """Wait until the server answers, as after a start or a process of it that was killed."""
         assert self._process is not None
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                self.ask("SELECT 1")
-            except psycopg.OperationalError:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError((self.folder / "log").read_text("utf-8", "replace")) from None
-                time.sleep(0.02)
-            else:
-                return
+        wait_until(self._answers, otherwise="the server does not answer")
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        try:
+            self.ask("SELECT 1")
+        except psycopg.OperationalError:
+            if self._process.poll() is not None:
+                raise RuntimeError((self.folder / "log").read_text("utf-8", "replace")) from None
+            return False
+        return True
 
     def stop(self) -> None:
         """Stop the server at once, without a checkpoint: as `pg_ctl stop -m immediate`."""
@@ -336,5 +337,5 @@ def waiting(address: str) -> int:
 def wait_until_alone(address: str) -> None:
     """Wait until the server has ended every connection to a store."""
     name = conninfo_to_dict(address)["dbname"]
-    while _administrator().execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", (name,)).fetchone():
-        time.sleep(0.01)
+    connected = "SELECT 1 FROM pg_stat_activity WHERE datname = %s"
+    wait_until(lambda: _administrator().execute(connected, (name,)).fetchone() is None)

@@ -1,7 +1,7 @@
 """The tests that `make test` leaves to CI, because each takes so long: slow_tests.txt names them.
 
-Of 12,800 tests a hundred and fifty take more than half of the time. `make test SLOW=1` runs them too, as CI does. The list
-is made of what a run printed:
+A hundred and fifty take more than half of the time. `make test SLOW=1` runs them too, as CI does. The list is made of what a
+run printed:
 
     pytest -n 2 --durations 0 --durations-min 0.1 | python -m tests.slow_tests > tests/slow_tests.txt
 """

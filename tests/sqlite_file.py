@@ -14,11 +14,12 @@ from picomem.store import episodes, memories, note_rows
 from picomem.store.sql_statements import schema, statement
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_transaction import SqliteTransaction
+from tests.engine_parts import connector_of
 
 
 def connection_of(engine: Engine) -> apsw.Connection:
     """The connection that an engine writes with."""
-    connector = engine._context.connector
+    connector = connector_of(engine)
     assert isinstance(connector, SqliteConnector)
     return connector.connection()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from picomem.coded_text import (
     CodedText,
     Command,
@@ -17,6 +15,7 @@ from picomem.coded_text import (
     word_of,
     written_in,
 )
+from tests.cases import each_case
 
 COUNT = CodedText("counts.count", count=1, what=CodedText("going.memories", count=1))
 TEXTS = [
@@ -32,13 +31,13 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each_case("text", TEXTS)
 def test_a_text_is_read_as_it_was_stored(text: str) -> None:
     read = read_stored(stored_form(text))
     assert (read, code_of(read), stored_form(read)) == (text, code_of(text), stored_form(text))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "stored", ['["reason.unheard_of",{}]', '["reason.same_key",{}]', '["reason.is_new"', "[1,2]", "[" * 300 + "]" * 300]
 )
 def test_what_is_no_text_of_ours_is_read_as_it_stands(stored: str) -> None:

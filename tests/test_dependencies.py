@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import pytest
-
 import picomem
 from picomem.text.tokens import WORDLLAMA
+from tests.cases import each_case
 
 SOURCES = Path(picomem.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
@@ -79,7 +78,7 @@ def test_every_imported_package_is_declared() -> None:
     assert sorted(undeclared) == []
 
 
-@pytest.mark.parametrize("name", ["wordllama", "mcp", "mcp-types", "httpx2"])
+@each_case("name", ["wordllama", "mcp", "mcp-types", "httpx2"])
 def test_a_package_whose_next_version_may_differ_in_what_is_used_has_an_upper_bound(name: str) -> None:
     (requirement,) = [text for text in PROJECT["dependencies"] if distributions([text]) == {name}]
     assert "<" in requirement

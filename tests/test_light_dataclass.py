@@ -9,6 +9,7 @@ import pickle
 import pytest
 
 from picomem.light_dataclass import MISSING, asdict, dataclass, field, fields, replace
+from tests.cases import each_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def test_fields_tell_their_defaults_and_what_was_said_about_them() -> None:
     assert fields(Nothing()) == ()
 
 
-@pytest.mark.parametrize("value", [Point(1, 5, ["a"]), Named(point=Point(1)), Count(3), Nothing()])
+@each_case("value", [Point(1, 5, ["a"]), Named(point=Point(1)), Count(3), Nothing()])
 def test_values_can_be_copied_and_sent_to_another_process(value: object) -> None:
     assert pickle.loads(pickle.dumps(value)) == value
     assert copy.deepcopy(value) == value == copy.copy(value)

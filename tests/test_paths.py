@@ -18,6 +18,7 @@ from picomem.paths import (
     write_whole,
     written_whole,
 )
+from tests.cases import each_case
 
 DEVICES = [path for path in ("/dev/zero", "/dev/null", "/dev/full") if os.path.exists(path)]
 
@@ -30,7 +31,7 @@ def test_a_regular_file_is_read(tmp_path: Path) -> None:
     assert read_regular(tmp_path / "link.md", most=3) == b"abc"
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@each_case("device", DEVICES)
 def test_a_device_is_refused(device: str) -> None:
     with pytest.raises(InvalidInput, match="not a regular file"):
         read_regular(Path(device), most=100)

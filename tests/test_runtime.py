@@ -24,6 +24,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from tests.databases import Database
+from tests.engine_parts import caller_context_of
 
 WORDS = {"mia": "lanterns", "omar": "violins"}
 ROUNDS = 12
@@ -77,17 +78,17 @@ def test_what_one_user_recalled_another_may_state_and_a_new_engine_of_the_first_
     for user in WORDS:
         runtime.engine(Caller(user)).remember(page, key="relay", origin="web")
     runtime.engine(Caller("mia")).recall("when does the relay restart?", include_untrusted=True)
-    assert page in runtime.engine(Caller("mia"))._context.returned_texts().texts()
-    assert runtime.engine(Caller("omar"))._context.returned_texts().texts() == ()
+    assert page in caller_context_of(runtime.engine(Caller("mia"))).returned_texts().texts()
+    assert caller_context_of(runtime.engine(Caller("omar"))).returned_texts().texts() == ()
 
 
 def test_a_purge_takes_what_was_handed_out_from_every_engine_of_the_user(runtime: Runtime) -> None:
     engines = [runtime.engine(Caller("mia")) for _ in range(2)]
     engines[0].remember("The relay restarts every night at three", key="relay", origin="web")
     engines[0].recall("when does the relay restart?", include_untrusted=True)
-    assert engines[1]._context.returned_texts().texts()
+    assert caller_context_of(engines[1]).returned_texts().texts()
     engines[1].purge(everything=True)
-    assert engines[0]._context.returned_texts().texts() == ()
+    assert caller_context_of(engines[0]).returned_texts().texts() == ()
 
 
 def test_an_engine_writes_as_its_caller(runtime: Runtime) -> None:

@@ -14,6 +14,7 @@ from picomem.channels.whatsapp import settings_of_accounts
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import fields
 from picomem.settings import FACADES, TABLES, Settings, load
+from tests.cases import each_case
 
 SOURCES = Path(picomem.__file__).parent
 
@@ -196,7 +197,7 @@ def test_every_setting_is_read_somewhere() -> None:
     assert sorted(known - reads) == []
 
 
-@pytest.mark.parametrize("table", TABLES)
+@each_case("table", TABLES)
 def test_every_setting_carries_its_help_text(table: str) -> None:
     for key in fields(getattr(Settings(), table)):
         text = key.metadata.get("help", "")

@@ -9,6 +9,7 @@ import pytest
 
 from picomem.errors import NotFound
 from picomem.side_tasks import side_tasks
+from tests.cases import each_case
 
 
 async def beside(work: Callable[[], Awaitable[str]], ended: list[str]) -> str:
@@ -26,7 +27,7 @@ async def beside(work: Callable[[], Awaitable[str]], ended: list[str]) -> str:
     return "cancelled"
 
 
-@pytest.mark.parametrize("error", [NotFound("There is no such thing."), ValueError("a mistake")])
+@each_case("error", [NotFound("There is no such thing."), ValueError("a mistake")])
 def test_an_error_leaves_the_block_as_it_is_and_the_tasks_end(error: Exception) -> None:
     ended: list[str] = []
 

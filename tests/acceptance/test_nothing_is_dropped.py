@@ -36,7 +36,7 @@ def test_every_statement_is_found_by_its_words_whatever_was_said_after_it(engine
         frame.format(thing=thing, place=place, value=value)
         for frame, thing, place, value in product(_FRAMES, _THINGS, _PLACES, _VALUES)
     ]
-    statements = chance.sample(possible, amount(150, 2_000))
+    statements = chance.sample(possible, amount(60, 2_000))
     for statement in statements:
         assert engine.remember(statement).memory is not None
     assert {memory.content for memory in engine.memories()} == set(statements)

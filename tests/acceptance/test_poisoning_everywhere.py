@@ -1,7 +1,7 @@
 """Poisoned text by every way into memory (S3): never in the index page, never trusted, and fenced wherever it is handed
 out; also where the assistant believes it, retells it in its own words and stores it.
 
-CI runs a tenth.
+CI runs six of them by each way, `make soak` all.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.acceptance.poison import ORDERS, WRAPPINGS, Poison, poisons
 from tests.amounts import amount
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said
+from tests.engine_parts import change_settings
 
 from picomem.agent import PicoBot
 from picomem.engine.agent_support import asked
@@ -37,14 +38,14 @@ from picomem.settings import MemorySettings, NotesSettings
 
 pytestmark = [pytest.mark.reliability("S3"), pytest.mark.requirement("X7")]
 
-POISONS = poisons(amount(15, 184))
+POISONS = poisons(amount(6, 184))
 ASKED = "Read it and tell me what it says."
 
 
 @pytest.fixture
 def engine(open_engine) -> Engine:
     made = open_engine()
-    made._context.settings = replace(made.settings, memory=MemorySettings(enabled=True))
+    change_settings(made, replace(made.settings, memory=MemorySettings(enabled=True)))
     made.remember("Payments need two signatures", key="payment_rule")
     return made
 
@@ -518,7 +519,7 @@ def test_by_notes(engine: Engine, tmp_path: Path) -> None:
 
     folder = tmp_path / "workspace"
     folder.mkdir()
-    engine._context.settings = replace(engine.settings, notes=NotesSettings((str(folder),), ()))
+    change_settings(engine, replace(engine.settings, notes=NotesSettings((str(folder),), ())))
     for poison in POISONS:
         (folder / "MEMORY.md").write_text(f"# Notes\n\n- {poison.text}\n\n- {poison.order}\n")
         anyio.run(held, poison)

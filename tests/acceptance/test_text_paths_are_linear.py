@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.app import open_engine
@@ -195,7 +196,7 @@ def _slow_shapes(read: Read, texts: dict[str, str], besides: float = 0.0) -> dic
     return slow
 
 
-@pytest.mark.parametrize("name", _READERS)
+@each_case("name", _READERS)
 def test_a_text_is_read_in_a_time_that_grows_with_its_length(name: str) -> None:
     assert _slow_shapes(_READERS[name], _TEXTS) == {}
 

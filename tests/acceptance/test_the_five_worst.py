@@ -10,6 +10,7 @@ from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
 from tests.consolidation.bad_answers import PORT, WHOLE, answering, raising
 from tests.consolidation.conftest import TALK, Scripted, begun, consolidate, proposal, said, settings
+from tests.engine_parts import change_settings
 
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, Refused
@@ -24,7 +25,7 @@ QUEUE = "The booking queue runs on Redis Streams with three workers in the cella
 @pytest.fixture
 def memory(open_engine) -> Engine:
     engine = open_engine()
-    engine._context.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=0)
+    change_settings(engine, settings(max_failures_before_degrade=1_000, daily_token_limit=0))
     return engine
 
 
@@ -123,7 +124,7 @@ def test_the_spend_of_a_model_does_not_run_away(memory: Engine) -> None:
 
     choice = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
     generator = LanguageModelGenerator(FunctionModel(rubbish), choice)
-    memory._context.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=40_000)
+    change_settings(memory, settings(max_failures_before_degrade=1_000, daily_token_limit=40_000))
     session = begun(memory, *TALK)
     consolidate(memory, generator, session.id, force=True)
     assert len(asked) == 3

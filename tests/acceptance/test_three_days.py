@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-STRIDE = int(os.environ.get("PICOMEM_KILL_STRIDE", "13"))  # every so many-th step is a trial; 1: every step
+STRIDE = int(os.environ.get("PICOMEM_KILL_STRIDE", "29"))  # every so many-th step is a trial; 1: every step
 
 
 @pytest.mark.requirement("A5", "A7", "A9", "A11", "P14", "X7")

@@ -23,6 +23,7 @@ from typing import Any
 import anyio
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from tests.engine_parts import connector_of
 
 import picomem
 from picomem.agent import PicoBot
@@ -118,7 +119,7 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
 
     settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"), memory=MemorySettings(enabled=True))
     engine = picomem.open(folder / "memory.db", settings=settings, clock=clock)
-    write = engine._context.connector.write
+    write = connector_of(engine).write
 
     @contextmanager
     def writing(scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
@@ -128,7 +129,7 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
             step()
         step()
 
-    engine._context.connector.write = writing
+    connector_of(engine).write = writing
     return engine
 
 

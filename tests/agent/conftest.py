@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from tests.engine_parts import change_settings
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
@@ -74,5 +75,5 @@ def contents(messages: Iterable[ModelMessage]) -> list[str]:
 def engine(open_engine) -> Engine:
     """An engine whose settings have PicoBot use memory."""
     made = open_engine()
-    made._context.settings = replace(made.settings, memory=MemorySettings(enabled=True))
+    change_settings(made, replace(made.settings, memory=MemorySettings(enabled=True)))
     return made

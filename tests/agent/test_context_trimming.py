@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
     ModelMessage,
@@ -114,7 +114,6 @@ def runs(draw: st.DrawFn) -> list[ModelMessage]:
 
 
 @pytest.mark.requirement("P5")
-@settings(max_examples=120)
 @given(runs(), st.integers(400, 3_000), st.integers(600, 4_000))
 def test_whatever_was_said_fits_in_pairs_with_the_newest_question(
     messages: list[ModelMessage], earlier: int, turn: int

@@ -9,6 +9,7 @@ import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelRequest
 from tests.agent.conftest import Script, contents
+from tests.engine_parts import change_settings, connector_of
 
 from picomem.agent import PicoBot
 from picomem.agent.events import Event, Notice, SessionBegun, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
@@ -58,7 +59,7 @@ def test_a_conversation_is_streamed_stored_and_gone_on_with(engine: Engine, open
     assert change.actor == "agent:picobot"
 
     other = open_engine()  # as another process would
-    other._context.settings = engine.settings
+    change_settings(other, engine.settings)
     later = Script("Green tea.")
     (again,), _ = say(PicoBot(later.model, other, session=turn.session[:18]), "What do I drink?")
     assert again.session == turn.session
@@ -95,7 +96,7 @@ def test_what_the_model_is_given_keeps_within_the_budgets(engine: Engine) -> Non
 @pytest.mark.requirement("A12")
 def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engine: Engine) -> None:
     engine.remember("The staging database listens on port 5433", key="staging_db_port")
-    engine._context.settings = replace(engine.settings, memory=MemorySettings(enabled=False))
+    change_settings(engine, replace(engine.settings, memory=MemorySettings(enabled=False)))
     changes = len(engine.changes(100))
     script = Script("5433?", "Yes.")
     bot = PicoBot(script.model, engine)
@@ -110,7 +111,7 @@ def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engi
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_conversation_with_picobot_ends_the_retention_of_old_ones(engine: Engine, clock, enabled: bool) -> None:
-    engine._context.settings = replace(engine.settings, memory=MemorySettings(enabled=enabled))
+    change_settings(engine, replace(engine.settings, memory=MemorySettings(enabled=enabled)))
     old = engine.sessions().create()
     clock.now += (engine.settings.retention.max_age_days + 1) * DAY
     bot = PicoBot(Script("Hello.").model, engine)
@@ -139,9 +140,9 @@ def test_a_store_that_fails_in_the_middle_is_said_once_and_nothing_is_lost_when_
     script = Script("One.", [("memory_recall", {"query": "x"})], "Two.", "Three.", "Four.")
     bot = PicoBot(script.model, engine)
     say(bot, "First.")
-    write = engine._context.connector.write
+    write = connector_of(engine).write
     broken = Broken(write)
-    monkeypatch.setattr(engine._context.connector, "write", broken)
+    monkeypatch.setattr(connector_of(engine), "write", broken)
     broken.after = 1  # the person's message is stored, what follows is not
     _, told = say(bot, "Second.", "Third.")
     assert [isinstance(event, Notice) for event in told].count(True) == 1
@@ -318,7 +319,7 @@ def test_what_was_stored_in_a_conversation_came_from_it_and_is_purged_with_it(en
 
 @pytest.mark.requirement("O16")
 def test_before_a_long_conversation_is_cut_the_model_may_store_what_should_last(engine: Engine) -> None:
-    engine._context.settings = replace(engine.settings, session=replace(engine.settings.session, context_window=1_000))
+    change_settings(engine, replace(engine.settings, session=replace(engine.settings.session, context_window=1_000)))
     store = [("memory_store", {"content": "The harbour has nine cranes", "key": "cranes"})]
     script = Script("I see. " * 300, store, "NOTHING", "Yes.")
     bot = PicoBot(script.model, engine)

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.agent.conftest import Script, contents
+from tests.engine_parts import change_settings
 
 from picomem.agent import PicoBot
 from picomem.agent.events import Event
@@ -33,7 +34,7 @@ def offered(script: Script) -> set[str]:
 @pytest.fixture
 def with_notes(engine: Engine, tmp_path: Path) -> Engine:
     (tmp_path / "MEMORY.md").write_text("# Ports\n\nStaging listens on port 6432.\n", "utf-8")
-    engine._context.settings = replace(engine.settings, notes=NotesSettings(paths=(str(tmp_path),)))
+    change_settings(engine, replace(engine.settings, notes=NotesSettings(paths=(str(tmp_path),))))
     return engine
 
 
@@ -53,7 +54,7 @@ def test_picobot_searches_and_reads_configured_notes(with_notes: Engine) -> None
 def test_without_notes_and_in_a_group_there_are_no_tools_for_them(engine: Engine, with_notes: Engine) -> None:
     grouped = Script("No idea.")
     say(grouped, in_group(with_notes))
-    with_notes._context.settings = replace(engine.settings, notes=NotesSettings())
+    change_settings(with_notes, replace(engine.settings, notes=NotesSettings()))
     alone = Script("No idea.")
     say(alone, with_notes)
     for script in (grouped, alone):

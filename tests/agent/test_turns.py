@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import anyio
 import pytest
 from jsonschema import Draft202012Validator as Validator
+from tests.cases import each_case
 from tests.cli.model_server import ModelServer, serving
+from tests.engine_parts import change_settings, connector_of
 
 from picomem.agent.events import (
     EVENTS,
@@ -49,7 +51,7 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-@pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
+@each_case("event", SAMPLES, ids=lambda event: type(event).__name__)
 def test_an_event_survives_its_json_form_and_fits_its_schema(event: Event) -> None:
     document = event_json(event)
     assert event_of(document) == event
@@ -62,7 +64,7 @@ def test_every_kind_of_event_has_a_type_and_a_sample() -> None:
     assert event_json(TextDelta("Hello")) == {"type": "text_delta", "text": "Hello"}
 
 
-@pytest.mark.parametrize("document", [{}, {"type": "no"}, {"type": "notice"}, {"type": "thinking", "text": "x"}])
+@each_case("document", [{}, {"type": "no"}, {"type": "notice"}, {"type": "thinking", "text": "x"}])
 def test_what_is_no_event_is_refused(document: dict) -> None:
     with pytest.raises(InvalidInput, match="text_delta, thinking, tool_call"):
         event_of(document)
@@ -72,7 +74,7 @@ def test_what_is_no_event_is_refused(document: dict) -> None:
 def test_a_turn_is_an_operation_that_streams_its_events_and_goes_on(engine: Engine, server: ModelServer) -> None:
     model = ModelSettings(provider="openai-compatible", model="script", base_url=f"http://127.0.0.1:{server.port}/v1")
     memory = MemorySettings(enabled=True)
-    engine._context.settings = replace(engine.settings, model=model, memory=memory)
+    change_settings(engine, replace(engine.settings, model=model, memory=memory))
     server.steps = [[("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Green tea."]
     documents = []
 
@@ -104,7 +106,7 @@ def test_a_turn_needs_a_model_and_the_permission(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="No model is set"):
         CHAT.call(engine, CHAT.request(message="Hello"))
     reader = Caller(permissions=frozenset({"memory:read:user"}))
-    guest = Runtime(engine._context.connector, Settings()).engine(reader)
+    guest = Runtime(connector_of(engine), Settings()).engine(reader)
     with pytest.raises(Forbidden, match="“chat” needs the permission memory:write:session"):
         anyio.run(CHAT.stream, guest, CHAT.request(message="Hello"))
 

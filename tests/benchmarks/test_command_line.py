@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from benchmarks.__main__ import main
 from benchmarks.arguments import make_parser
@@ -21,7 +22,7 @@ def _benchmarks() -> dict[str, argparse.ArgumentParser]:
     return action.choices
 
 
-@pytest.mark.parametrize("name", _benchmarks())
+@each_case("name", _benchmarks())
 def test_the_help_of_a_benchmark_has_an_example_that_it_takes(name: str) -> None:
     examples = [
         line.split(" > ")[0].split()[3:]

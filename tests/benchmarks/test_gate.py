@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cases import each_case
 
 from benchmarks import gate
 from benchmarks.gate import GateReport, Rate
@@ -19,8 +20,8 @@ def wrong(report: GateReport, part: str, name: str) -> float:
 
 
 @pytest.mark.requirement("X6")
-@pytest.mark.parametrize("source", gate.SOURCES)
-@pytest.mark.parametrize(
+@each_case("source", gate.SOURCES)
+@each_case(
     "name",
     ["as it is", "as a list item", "in capitals", "without function words", "the whole reply", "a line of the reply",
      "the hit as JSON", "the index page"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
+from tests.cases import each_case
 
 from benchmarks import gate_lines, secret_shapes, statement_pairs
 from benchmarks.secret_patterns import Shape
@@ -14,19 +14,19 @@ WHOLE_SETS = {"tuned": gate_lines.TUNED, "held_out": gate_lines.HELD_OUT, "fresh
 SETS = WHOLE_SETS | {"offered": gate_lines.OFFERED}  # what agents offer alone: no requests
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_case("name", SETS)
 def test_no_line_stands_twice_in_a_set(name: str) -> None:
     for labelled in SETS[name]:
         texts = [line if isinstance(line, str) else line.text for line in labelled]
         assert len(texts) == len(set(texts))
 
 
-@pytest.mark.parametrize("name", WHOLE_SETS)
+@each_case("name", WHOLE_SETS)
 def test_every_label_is_used(name: str) -> None:
     assert all(WHOLE_SETS[name])
 
 
-@pytest.mark.parametrize("name", SETS)
+@each_case("name", SETS)
 def test_the_fair_reasons_of_junk_are_refusals_of_the_gate(name: str) -> None:
     named = {refusal for line in SETS[name].junk for refusal in line.refusals}
     assert named <= set(map(str, Refusal))
@@ -37,9 +37,7 @@ def test_no_line_stands_in_two_sets() -> None:
     assert len(texts) == len(set(texts))
 
 
-@pytest.mark.parametrize(
-    "shape", [*secret_shapes.TUNED, *secret_shapes.HELD_OUT], ids=lambda shape: shape.name.replace(" ", "-")
-)
+@each_case("shape", [*secret_shapes.TUNED, *secret_shapes.HELD_OUT], ids=lambda shape: shape.name.replace(" ", "-"))
 def test_a_shape_draws_a_secret_with_no_field_left_and_a_text_around_it(shape: Shape) -> None:
     text, secret = shape.draw(Random(1))
     assert secret

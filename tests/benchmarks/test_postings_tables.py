@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.cases import each_case
 
 from benchmarks.postings_tables import PostingBlocks, PostingRows
 from picomem.records.scope import Scope
@@ -71,7 +72,7 @@ def _scores(search: Search) -> list[float]:
     return [score for scores in answers for _, score in sorted(scores.items())]
 
 
-@settings(max_examples=amount(50, 5_000))
+@settings(max_examples=amount(20, 5_000))
 @given(st.lists(_documents, max_size=30))
 def test_the_same_documents_give_the_same_answers(made: list[tuple[Scope, str, str, str, bool]]) -> None:
     stored = [
@@ -116,7 +117,7 @@ def test_an_index_that_holds_other_words_than_the_documents_is_noticed() -> None
             assert search.size("memory") == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_case("seed", range(3))
 def test_a_term_of_a_thousand_documents_survives_changes_in_any_order(seed: int) -> None:
     """Enough postings for several blocks of one term, which are added late, removed and added again."""
     random = Random(seed)

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+from tests.cases import each_case
 
 from benchmarks import speed
 from benchmarks.recall_speed import percentile
@@ -110,7 +111,7 @@ def test_a_machine_that_does_not_tell_memory_has_an_empty_table(report):
     assert speed.render(bare).splitlines()[-1].split()[0] == "episodes"
 
 
-@pytest.mark.parametrize("sizes", [(), (0,), (10, -1)])
+@each_case("sizes", [(), (0,), (10, -1)])
 def test_sizes_are_at_least_one(sizes):
     with pytest.raises(InvalidInput):
         speed.run(sizes=sizes, effort=LITTLE)

@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.cli.model_server import ModelServer, serving
+from tests.engine_parts import connector_of
 
 from picomem.agent import turns
 from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
@@ -95,7 +96,7 @@ def world(open_engine: Callable) -> Iterator[World]:
             memory=MemorySettings(enabled=True),
             channels=ChannelSettings(unsure_secs=UNSURE),
         )
-        connector = open_engine()._context.connector
+        connector = connector_of(open_engine())
         yield World(Runtime(connector, settings, clock=lambda: clock[0]), clock, model)
 
 
@@ -354,7 +355,7 @@ def test_in_a_group_a_store_says_the_same_whether_a_private_transcript_said_it_o
 def test_in_a_group_notes_are_not_searched(open_engine: Callable, tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("The lighthouse keeper is called Oswin.\n")
     settings = Settings(notes=NotesSettings(paths=(str(tmp_path),)))
-    engine = Runtime(open_engine()._context.connector, settings).engine()
+    engine = Runtime(connector_of(open_engine()), settings).engine()
     for memory, is_searched in ((engine, True), (in_group(engine), False)):
         assert any("Oswin" in hit.text for hit in memory.recall("lighthouse keeper").hits) is is_searched
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.clean_home import variables_of
 from tests.cli.conftest import Picomem
 from tests.databases import chosen
@@ -85,7 +86,7 @@ def test_ingest_without_a_path_finds_what_the_agents_keep(picomem: Picomem, home
     assert (hit["project"], hit["branch"]) == ("harbor", "main")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_every_command_explains_itself_with_an_example(picomem: Picomem, name: str) -> None:
     done = picomem(name, "--help")
     assert done.code == 0
@@ -195,7 +196,7 @@ READING = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", READING, ids=lambda arguments: arguments[0])
+@each_case("arguments", READING, ids=lambda arguments: arguments[0])
 def test_what_needs_a_store_makes_none_where_a_path_was_mistyped(
     picomem: Picomem, home: Path, arguments: tuple[str, ...]
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from tests.clean_home import variables_of
 from tests.consolidation.server import Server, answer, completion, running
 from tests.ingest.test_host_summaries import TOLD, claude, written
+from tests.waiting import wait_until
 
 from .conftest import Picomem
 from .test_consolidate import leading_to
@@ -214,7 +215,7 @@ def test_what_a_page_said_never_becomes_a_memory_in_the_index(picomem: Picomem, 
 def test_a_killed_run_goes_on(picomem: Picomem, home: Path, server: Server) -> None:
     picomem("ingest", str(transcripts(home)), env=leading_to(server))
     script = home / "answer.py"
-    script.write_text("import sys, time\nopen(sys.argv[1], 'w').close()\ntime.sleep(60)\n")
+    script.write_text("import signal, sys\nopen(sys.argv[1], 'w').close()\nsignal.pause()\n")
     command = shlex.join([sys.executable, str(script), str(home / "asked")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
     home_of = {**variables_of(home), "PICOMEM_RECALL_EMBEDDER": "none"}
@@ -223,8 +224,7 @@ def test_a_killed_run_goes_on(picomem: Picomem, home: Path, server: Server) -> N
         env={**kept, **home_of, "PICOMEM_MEMORY_CONSOLIDATION_COMMAND": command},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    while not (home / "asked").exists() and process.poll() is None:
-        os.sched_yield()
+    wait_until(lambda: (home / "asked").exists() or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "picomem: stopped; what was done until now is kept.\n")

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.cli.install import file_diff
 
@@ -54,7 +54,7 @@ def test_a_change_far_down_is_shown_with_its_place() -> None:
 
 
 # Of the lines of each of these, a hundred and more are equal without being so many that the matcher leaves them out.
-@pytest.mark.parametrize("change", ["in one place", "all over"])
+@each_case("change", ["in one place", "all over"])
 def test_the_time_for_a_diff_grows_with_the_file_and_not_with_its_square(change: str) -> None:
     lines = [f"{number % 150}\n" for number in range(300_000)]
     after = [*lines[:150_000], "new\n", *lines[150_000:]]

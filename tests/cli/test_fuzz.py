@@ -46,8 +46,8 @@ pytestmark = [
 ]
 
 PARTS = range(8)  # half of them commands, half tools, so that test processes share the work
-CALLS = 20_000 // len(PARTS)  # of a part
-PROCESSES = amount(10, 100)
+CALLS = amount(4_000, 20_000) // len(PARTS)  # of a part
+PROCESSES = amount(5, 100)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 SECONDS = 20  # that a call may take at most; one takes milliseconds
 OTHERS = ("chat", "demo", "mcp", "bench")

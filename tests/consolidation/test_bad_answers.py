@@ -8,6 +8,7 @@ from pydantic_ai import exceptions
 from tests.consolidation.bad_answers import INVENTED, KINDS, KNOWN, STATUSES, WHOLE, answering, raising
 from tests.consolidation.conftest import consolidate, settings
 from tests.consolidation.test_undone import state
+from tests.engine_parts import change_settings, connector_of
 
 from picomem.engine.engine import Engine
 from picomem.models.language_model_generator import LanguageModelGenerator
@@ -26,7 +27,7 @@ _FAULTS = (
 @pytest.fixture
 def known(memory: Engine, talk: Session) -> Session:
     """A conversation to take up, and memories that it says little about."""
-    memory._context.settings = settings(max_failures_before_degrade=100_000, daily_token_limit=0)
+    change_settings(memory, settings(max_failures_before_degrade=100_000, daily_token_limit=0))
     for key, content in KNOWN.items():
         memory.remember(content, key=key)
     return talk
@@ -34,7 +35,7 @@ def known(memory: Engine, talk: Session) -> Session:
 
 def all_versions(memory: Engine) -> list[tuple[str, str, str, int | None]]:
     """Every version of every memory."""
-    with memory._context.connector.read() as tx:
+    with connector_of(memory).read() as tx:
         return sorted((row[6], row[8], row[1], row[18]) for row in sql(tx).all("all_memories", user="local"))
 
 
@@ -91,7 +92,7 @@ def test_an_answer_that_did_not_end_by_itself_and_a_model_that_fails_leave_all_a
 
 @pytest.mark.requirement("A11")
 def test_three_bad_answers_in_a_row_of_whatever_kind_end_without_a_model(memory: Engine, known: Session) -> None:
-    memory._context.settings = settings(daily_token_limit=0)
+    change_settings(memory, settings(daily_token_limit=0))
     bad = [answering(WHOLE[:90]), raising(TimeoutError()), answering("I cannot assist with that.")]
     states = [consolidate(memory, generator, known.id, force=True) for generator in bad]
     assert [outcome.state for outcome in states] == ["failed", "failed", "done"]

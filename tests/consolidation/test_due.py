@@ -7,8 +7,9 @@ from datetime import UTC, datetime, time
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.sessions.talks import message, talk
 
 from picomem.clock import DAY, MINUTE, to_micros
@@ -66,7 +67,7 @@ def test_whatever_was_said_before_the_time_of_day_is_taken_up_then() -> None:
     assert due(replace(session, last_consolidated_seq=2), _turns(1), at, rare) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "last"),
     [
         ("2026-05-04T01:30:00", "2026-05-04T01:30:00"),  # 3:30 in Berlin
@@ -134,7 +135,6 @@ def test_a_result_that_may_yet_come_is_waited_for() -> None:
 
 
 @pytest.mark.requirement("A5", "P6")
-@settings(max_examples=200)
 @given(talk(), st.integers(0, 30), st.integers(0, 2), st.integers(0, 12))
 def test_a_cut_parts_no_call_from_its_result_and_the_end_stays(
     messages: list[Message], consolidated: int, idle: int, keep: int

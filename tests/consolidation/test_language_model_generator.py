@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.consolidation.conftest import TALK, begun, consolidate, said, settings
 from tests.consolidation.server import GOOD, Server, answer, completion, fails, running, says
 
@@ -292,7 +293,7 @@ def test_what_is_set_wrong_is_said_in_one_sentence(memory_settings, model, told,
         open_chat_model(Settings())
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "google", "openrouter"])
+@each_case("provider", ["anthropic", "google", "openrouter"])
 def test_other_providers_models_are_made_without_being_asked(provider: str) -> None:
     chosen = ModelSettings(provider=provider, model="some/model", key="k" * 20)
     assert open_chat_model(Settings(model=chosen)).model_name == "some/model"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import anyio
 import pytest
+from tests.cases import each_case
 from tests.consolidation.conftest import Scripted
 
 from picomem import consolidation_runner
@@ -81,7 +82,7 @@ def test_what_a_person_stated_or_pinned_and_what_others_said_stays_a_doubt(memor
 CONTROL = '{"pair": 3, "relation": "both", "reason": "a machine and bicycles"}'  # our own pair, behind two others
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reply", "relations"),
     [
         (
@@ -103,7 +104,7 @@ def test_what_is_not_said_clearly_is_unclear(reply: str, relations: str) -> None
     assert " ".join(verdict.relation for verdict in read_verdicts(reply, 2)) == relations
 
 
-@pytest.mark.parametrize("said_of_ours", ["replaces", "same", "unclear", None])
+@each_case("said_of_ours", ["replaces", "same", "unclear", None])
 def test_a_model_that_misjudges_a_pair_of_ours_is_not_believed_about_any(said_of_ours: str | None) -> None:
     """Qwen2.5-Coder 1.5B said “replaces” of six pairs of six, one of which both hold."""
     entries = [{"pair": number, "reason": "These cannot both be true", "relation": "replaces"} for number in (1, 2)]

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from tests.amounts import amount
 from tests.conftest import START
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 
 from picomem.clock import MINUTE
 from picomem.engine.upkeep import missing_vectors
@@ -61,7 +63,7 @@ class Undoing(RuleBasedStateMachine):
         """All that memory holds now, whatever ids its rows have."""
         engine = self.engine
         sessions = [engine.sessions().get(talk) for talk in self.talks]
-        with engine._context.connector.read() as tx:
+        with connector_of(engine).read() as tx:
             lineage = {
                 tuple(row[:6]) for row in sql(tx).all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }
@@ -160,7 +162,7 @@ def test_a_summary_that_came_back_has_its_own_messages_behind_it_and_no_others()
 
 
 Undoing.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=amount(10, 200),
     stateful_step_count=12,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

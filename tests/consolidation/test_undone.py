@@ -7,6 +7,7 @@ from contextlib import closing
 import apsw
 import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidate, proposal, said, with_window
+from tests.engine_parts import change_settings
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -131,7 +132,7 @@ def test_what_was_taken_back_is_not_stored_again_by_the_next_run(memory: Engine,
 
 @pytest.mark.requirement("X3")
 def test_runs_are_taken_back_from_the_latest_on_with_their_summaries(memory: Engine, db, disagreements) -> None:
-    memory._context.settings = with_window(1_000)
+    change_settings(memory, with_window(1_000))
     words = [
         message
         for n in range(8)
@@ -180,7 +181,7 @@ def test_a_run_whose_conversation_was_purged_is_not_taken_back(memory: Engine, t
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_purge_of_the_session_leaves_nothing_of_what_was_made_of_it(memory: Engine, db, everything: bool) -> None:
-    memory._context.settings = with_window(1_000)
+    change_settings(memory, with_window(1_000))
     words = [
         said("user", "The zeppelin hangar is yellow. " + "boat " * 80),
         said("assistant", "The zeppelin, noted."),

@@ -9,6 +9,7 @@ from pathlib import Path
 from unicodedata import east_asian_width
 
 import pytest
+from tests.cases import each_case
 
 from picomem.app import open_engine
 from picomem.demo.walkthrough import DATABASE, SAMPLES, run
@@ -107,7 +108,7 @@ def _read(path: Path) -> tuple[list[Turn], State]:
 # ---------------------------------------------------------------------------------------------- the sessions
 
 
-@pytest.mark.parametrize("path", _samples(), ids=lambda path: path.name)
+@each_case("path", _samples(), ids=lambda path: path.name)
 def test_every_line_is_an_object_and_the_right_format_claims_the_file(path):
     lines = path.read_text("utf-8").splitlines()
     assert all(isinstance(json.loads(line), dict) for line in lines)

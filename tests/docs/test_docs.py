@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from benchmarks.arguments import make_parser
 from picomem.cli.main import command_of, in_one_word, parser_for
@@ -69,19 +70,19 @@ def test_the_page_on_agents_names_what_there_is() -> None:
     assert [name for name in command_names() if f"/{name}" not in page and name != "quit"] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each_case("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("line", _command_lines(_PICOMEM))
+@each_case("line", _command_lines(_PICOMEM))
 def test_a_command_line_of_the_documents_is_one_that_the_program_takes(line: str) -> None:
     words = in_one_word(_words_of(line))
     assert parser_for(command_of(words)).parse_args(words)
 
 
-@pytest.mark.parametrize("line", _command_lines(_BENCHMARKS))
+@each_case("line", _command_lines(_BENCHMARKS))
 def test_a_benchmark_of_the_documents_is_one_that_there_is(line: str) -> None:
     assert make_parser().parse_args(_words_of(line))
 

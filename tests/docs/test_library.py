@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 import picomem
 
@@ -23,7 +24,7 @@ def code_of(text: str) -> str:
     return "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@each_case("name", PUBLIC)
 def test_a_public_name_has_an_example(name: str) -> None:
     assert re.search(rf"\b{name}\b", code_of(SECTIONS.get(name, ""))), f"docs/library.md has no example of {name}"
 

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 import pytest
 from tests.databases import chosen
+from tests.engine_parts import caller_context_of, connector_of
 from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY
@@ -253,7 +254,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
     owner = Scope("local")
     state = json.dumps({"reader": {"info": {"title": "About the old jetty"}}})
     long = Transcript(id="t", host="plain", path="/nowhere/a", session="s", title="About the old jetty", state=state)
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         episodes.put_transcript(tx, owner, long)
         for number, days in enumerate((40, 1)):
             said = Episode(
@@ -264,7 +265,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
             episodes.insert(tx, owner, said)
     assert engine.purge(older_than=30).counts == {"episodes": 1}
     assert [hit.text for hit in engine.timeline()] == ["The jetty on day 1"]
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         (left,) = episodes.transcripts(tx, owner)
     assert (left.title, "old jetty" in left.state) == ("", False)
     assert engine.doctor().findings == []
@@ -278,8 +279,8 @@ def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tm
     engine.ingest([talk])
     (episode,) = engine.timeline()
     offer = Offer(scope=engine.scope, content="The berth number is 2222", kind=Kind.FACT, key="gate", key_given=True)
-    with engine._context.connector.write(engine.scope) as tx:
-        engine._context.writer("remember").remember(tx, offer, [Parent(kind="episode", id=episode.id)])
+    with connector_of(engine).write(engine.scope) as tx:
+        caller_context_of(engine).writer("remember").remember(tx, offer, [Parent(kind="episode", id=episode.id)])
     assert [memory.content for memory in engine.memories()] == ["The berth number is 2222"]
     engine.purge(session="talk")
     (memory,) = engine.memories()
@@ -417,7 +418,7 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     for name in ("first", "second"):
         (tmp_path / f"{name}.jsonl").write_text(text.replace("SESSION", f"{name}-session"))
     engine.ingest([tmp_path / "first.jsonl"])
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert [row.title for row in episodes.transcripts(tx, engine.scope)] == [title]
     engine.purge(session="first-session")
     engine.ingest([tmp_path / "second.jsonl"])
@@ -463,7 +464,7 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
 
     def leave_no_trace(maintenance: SqliteMaintenance, wait_seconds: float, scope: Scope | None = None) -> None:
         leaves_no_trace(maintenance, wait_seconds, scope)
-        with other._context.connector.write(
+        with connector_of(other).write(
             other.scope
         ) as tx:  # another process erases, and is killed before it removes the traces
             tombstones.begin(tx, other.scope, everything=False)

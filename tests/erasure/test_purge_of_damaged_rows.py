@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.engine_parts import connector_of
 
 from picomem.engine.authorization import make_token
 from picomem.engine.engine import Engine
@@ -45,14 +46,14 @@ def filled(engine, tmp_path) -> Engine:
 
 def _flip(engine: Engine, table: str, column: str, where: str = "true", bits: int = 1) -> None:
     """Flip bits in the last byte of a text."""
-    with closing(apsw.Connection(engine._context.connector.name)) as connection:
+    with closing(apsw.Connection(connector_of(engine).name)) as connection:
         ((text,),) = connection.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchall()
         damaged = str(text)[:-1] + chr(ord(str(text)[-1]) ^ bits)
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (damaged,))
 
 
 def _holds(engine: Engine, text: str) -> bool:
-    path = Path(engine._context.connector.name)
+    path = Path(connector_of(engine).name)
     return any(text.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
 
 

@@ -81,7 +81,7 @@ class _Store:
 
 
 @pytest.mark.requirement("X5")
-@pytest.mark.parametrize("seed", range(amount(12, 500)))
+@pytest.mark.parametrize("seed", range(amount(4, 500)))
 def test_a_random_purge_takes_what_was_said_only_there_and_nothing_else(
     open_engine, db: Path, clock, disagreements, seed: int
 ) -> None:

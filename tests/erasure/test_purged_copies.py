@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.requirement("X5")
 
 
 def _purge_every_session(engine: Engine) -> None:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         sessions = [transcript.session for transcript in episodes.transcripts(tx, engine.scope)]
     assert len(sessions) == 1
     engine.purge(session=sessions[0])
@@ -191,7 +192,7 @@ def test_a_copy_that_goes_on_belongs_to_the_project_of_its_folder(write: Write, 
     engine.ingest([write(Copy(tmp_path, 2), TALK)])
     engine.ingest([write(Copy(tmp_path, 2), [*TALK, NEW])])
     assert _texts(engine) == [NEW[1]]
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert [record.project for record in episodes.transcripts(tx, engine.scope)] == [Path(FOLDER).name]
 
 

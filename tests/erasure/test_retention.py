@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.engine_parts import change_settings, connector_of
 
 from picomem.clock import DAY, HOUR, SECOND
 from picomem.engine.engine import Engine
@@ -34,7 +35,7 @@ def timeline_entry(engine: Engine, number: int, at: int) -> None:
         origin=Origin.AGENT, preview=f"[2026-05-01 10:00] summary {number}", started_at=at, ended_at=at,
         identity=str(number), category="timeline", key=f"ctx_s_{number}", created_at=at,
     )  # fmt: skip
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         if episodes.transcript(tx, LOCAL, "t") is None:
             episodes.put_transcript(tx, LOCAL, Transcript(id="t", host="picobot", path="session", session="s"))
         episodes.insert(tx, LOCAL, entry)
@@ -98,7 +99,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
     assert len(engine.sessions().load(kept).messages) == 2
     with pytest.raises(NotFound):
         engine.sessions().load(old)
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert "amber" not in str([sql(tx).all(name, user="local") for name in ("all_messages", "all_sessions")])
     assert engine.doctor().healthy
 
@@ -106,7 +107,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
 @pytest.mark.requirement("P7")
 def test_the_maximum_age_is_a_setting_and_memories_outlive_their_conversation(open_engine, clock) -> None:
     engine = open_engine()
-    engine._context.settings = replace(engine.settings, retention=RetentionSettings(max_age_days=2))
+    change_settings(engine, replace(engine.settings, retention=RetentionSettings(max_age_days=2)))
     session = conversation(engine, "Remember that the amber harbour freezes in January")
     engine.remember("The amber harbour freezes in January", key="harbour")
     clock.now += DAY

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cases import each_case
 
 from picomem.clock import parse_iso
 from picomem.errors import InvalidInput, NotFound
@@ -64,7 +65,7 @@ def test_nothing_says_when(haystack, write_set):
     assert asked_at(case.questions[0], case.sessions) is None
 
 
-@pytest.mark.parametrize("text", ["", "  ", "2026-13", "some day"])
+@each_case("text", ["", "  ", "2026-13", "some day"])
 def test_a_time_that_cannot_be_read_is_none(text):
     assert moment(text) is None
 

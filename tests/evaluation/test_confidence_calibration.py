@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+from tests.cases import each_case
 
 from picomem.evaluation.metrics import auroc
 from picomem.store.fts5_baseline import Fts5
@@ -25,7 +26,7 @@ def asked(confidence: float, *ranks: int | None, turns: bool = True) -> TrialOut
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("higher", "lower", "area"),
     [
         ([0.9, 0.8], [0.1, 0.2], 1.0),
@@ -54,7 +55,7 @@ def test_a_bin_says_how_often_an_answer_was_found():
     assert judged.reliability[-1].confidence == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "is_there"),
     [
         (asked(0.5, None, 5), True),

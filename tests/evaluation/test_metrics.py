@@ -5,6 +5,7 @@ from math import log2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.evaluation import metrics
 
@@ -25,7 +26,7 @@ def test_a_session_ranks_by_its_best_hit_among_sessions():
     assert metrics.ranks(["s1", "s3"], groups) == (2, 3)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ranks", "k", "any_", "all_", "frac"),
     [
         ((1, 3), 1, 1, 0, 0.5),

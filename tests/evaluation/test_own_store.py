@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.app import open_engine
 from picomem.cli.main import main
@@ -161,7 +162,7 @@ def test_the_command_prints_a_report_or_a_document(store, file, capsys):
     assert "| none | " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "said"),
     [
         ("{", "is not JSON"),
@@ -195,7 +196,7 @@ def test_a_file_that_is_not_there_or_holds_nothing_is_told(tmp_path, file):
         read_questions(file(""), UTC)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("embedders", "compared", "said"),
     [
         (["none", "none"], [], "named twice"),

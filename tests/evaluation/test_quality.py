@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 
 import pytest
+from tests.cases import each_case
 
 from benchmarks.__main__ import main
 from picomem.errors import InvalidInput
@@ -166,7 +167,7 @@ def test_a_set_without_gold_turns_has_no_turn_lines(haystack, write_set):
     assert report.line("talks", "turn") is None
 
 
-@pytest.mark.parametrize(("ks", "jobs", "every"), [((), 1, 1), ((0, 5), 1, 1), ((5,), 0, 1), ((5,), 1, 0)])
+@each_case(("ks", "jobs", "every"), [((), 1, 1), ((0, 5), 1, 1), ((5,), 0, 1), ((5,), 1, 0)])
 def test_depths_jobs_and_the_part_are_at_least_one(ks, jobs, every):
     with pytest.raises(InvalidInput):
         quality.run([], ks, jobs=jobs, every=every)

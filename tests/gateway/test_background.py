@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
 from tests.databases import chosen
 from tests.ingest.test_host_summaries import claude, written
+from tests.waiting import wait_until
 
 import picomem
 from picomem.clock import MINUTE, system_clock
@@ -60,13 +60,6 @@ def talk_of_an_hour_ago(db: Path, user: str) -> str:
         session = memory.sessions().create().id
         memory.sessions().append(session, *TALK[:2])
     return session
-
-
-def until(truth: Callable[[], object]) -> None:
-    tick, deadline = threading.Event(), time.monotonic() + TIMEOUT
-    while not truth():
-        assert time.monotonic() < deadline
-        tick.wait(0.05)
 
 
 def jobs(db: Path, user: str = "local") -> dict[str, JobView]:
@@ -112,7 +105,7 @@ def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db:
             hits = served.post(locals_, "recall", {"query": "when does the ferry leave"}).json()["hits"]
             return any("pier nine" in hit["text"] for hit in hits)
 
-        until(is_found)
+        wait_until(is_found)
         watching = served.post(locals_, "jobs").json()["jobs"]
         assert [(job["name"], job["state"]) for job in watching] == [("watch", "running")]
         assert served.stop() == 0
@@ -124,8 +117,8 @@ def test_a_server_watches_nothing_where_it_is_told_so(db: Path, projects: Path) 
     talk_of_an_hour_ago(db, "local")
     with serving(db, "--no-watch", PICOMEM_MEMORY_ENABLED="on") as served:
         locals_ = token_made_here(db)
-        until(lambda: served.post(locals_, "jobs").json()["jobs"])
-        until(lambda: served.post(locals_, "jobs").json()["jobs"][0]["state"] == "done")
+        wait_until(lambda: served.post(locals_, "jobs").json()["jobs"])
+        wait_until(lambda: served.post(locals_, "jobs").json()["jobs"][0]["state"] == "done")
         assert [job["name"] for job in served.post(locals_, "jobs").json()["jobs"]] == ["consolidate"]
 
 
@@ -136,8 +129,8 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
     variables = {**leading_to(model), "PICOMEM_MEMORY_ENABLED": "on"}
     with serving(db, **variables) as first, serving(db, **variables) as second:
         for user in USERS:
-            until(lambda user=user: rows(db, f"SELECT 1 FROM jobs WHERE user_id = '{user}' AND state = 'done'"))
-        until(lambda: rows(db, "SELECT 1 FROM episodes WHERE user_id = 'local'"))
+            wait_until(lambda user=user: rows(db, f"SELECT 1 FROM jobs WHERE user_id = '{user}' AND state = 'done'"))
+        wait_until(lambda: rows(db, "SELECT 1 FROM episodes WHERE user_id = 'local'"))
         assert len(model.requests) == len(USERS)
         runs = rows(db, "SELECT user_id, session_id FROM consolidations ORDER BY user_id")
         assert dict(runs) == talks
@@ -148,7 +141,7 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
         let_the_leases_of_the_dead_expire(db)
         written(projects / "harbor" / "talk.jsonl", said(1, "The ferry to the harbor leaves at seven from pier nine."), said(2, "The lute is mended on Fridays."))  # fmt: skip
         locals_ = token_made_here(db)
-        until(lambda: "Fridays" in second.post(locals_, "recall", {"query": "when is the lute mended"}).text)
+        wait_until(lambda: "Fridays" in second.post(locals_, "recall", {"query": "when is the lute mended"}).text)
     previews = rows(db, "SELECT preview FROM episodes WHERE user_id = 'local' AND category = 'transcript'")
     assert sorted(previews) == [
         ("The ferry to the harbor leaves at seven from pier nine.",),
@@ -160,7 +153,7 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
 def test_a_server_for_one_agent_consolidates_what_is_idle(db: Path) -> None:
     session = talk_of_an_hour_ago(db, "local")
     with running_mcp(db, PICOMEM_MEMORY_ENABLED="on"):
-        until(lambda: state(db, "consolidate", "local") == "done")
+        wait_until(lambda: state(db, "consolidate", "local") == "done")
     assert rows(db, "SELECT session_id, generator FROM consolidations") == [(session, "extractive")]
 
 
@@ -178,7 +171,7 @@ def test_a_job_whose_process_is_killed_is_done_once_by_the_next(db: Path, model:
     let_the_leases_of_the_dead_expire(db)
     assert jobs(db, "ann")["consolidate"].state == "waiting"
     with serving(db, "--no-watch", **variables):
-        until(lambda: state(db, "consolidate", "ann") == "done")
+        wait_until(lambda: state(db, "consolidate", "ann") == "done")
     assert rows(db, "SELECT session_id FROM consolidations") == [(session,)]
     assert rows(db, "SELECT key FROM memories") == [("staging_db_port",)]
 
@@ -191,7 +184,7 @@ def test_a_running_job_is_cancelled_from_another_process(db: Path, model: Server
         assert asked.wait(TIMEOUT)
         with picomem.open(chosen().named(db), user="ann", embedder="none") as memory:
             assert operation("cancel-job").call(memory, CancelJobRequest("consolidate")).cancelling
-        until(lambda: state(db, "consolidate", "ann") == "cancelled")
+        wait_until(lambda: state(db, "consolidate", "ann") == "cancelled")
         assert served.post(anns, "memories").json()["memories"] == []
     assert rows(db, "SELECT 1 FROM consolidations") == []
 
@@ -202,12 +195,12 @@ def test_a_job_that_fails_says_so_in_status_and_is_tried_again(db: Path, model: 
     model.behave = lambda handler, _request: handler.send_error(401)
     variables = {**leading_to(model), "PICOMEM_MEMORY_ENABLED": "on"}
     with serving(db, "--no-watch", **variables) as served:
-        until(lambda: state(db, "consolidate", "ann") == "failed")
+        wait_until(lambda: state(db, "consolidate", "ann") == "failed")
         shown = command(db, "--user", "ann", "status")
         assert "The job consolidate says: " in shown.stdout + shown.stderr
         model.behave = None
         rows(db, "UPDATE jobs SET next_run_at = 0")  # a minute passes
-        until(lambda: state(db, "consolidate", "ann") == "done")
+        wait_until(lambda: state(db, "consolidate", "ann") == "done")
         assert jobs(db, "ann")["consolidate"].last_error == ""
         assert served.process.poll() is None
 

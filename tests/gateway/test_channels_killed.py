@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import signal
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -41,7 +39,7 @@ class Echo(ModelServer):
         with self._changed:
             self.asked.append(body)
             self._changed.notify_all()
-        time.sleep(0.1)
+            self._changed.wait(0.1)
         return f"Answer to {body['messages'][-1]['content']}"
 
 
@@ -82,14 +80,13 @@ def test_each_acknowledged_message_is_answered_once_whenever_the_server_is_kille
                     sent.append(said)
                     deliveries.append(delivery)
                 (api.wait_asked, model.wait_asked, _wait_for_nothing)[cycle % 3](before[cycle % 3] + 1)
-                time.sleep(chance.uniform(0, 0.15))
-                running.process.send_signal(signal.SIGKILL)
+                threading.Timer(chance.uniform(0, 0.15), running.process.kill).start()
                 running.process.wait()
         with serving(tmp_path / "memory.db", "--port", port, **env):
             for delivery in deliveries:
                 delivery.join()
             api.wait_for(len(sent))
-            time.sleep(0.5)  # what would go out twice would do so now
+            assert not api.takes_more_than(len(sent), seconds=0.5)
         answers = Counter(api.texts())
     assert answers == Counter(f"Answer to {said}" for said in sent)
     stored: list[str] = []

@@ -18,6 +18,7 @@ from openai.types.chat import ChatCompletion
 from tests.cli.model_server import ModelServer, Unended
 from tests.cli.model_server import serving as model_serving
 from tests.databases import open_memory
+from tests.engine_parts import resources_of
 
 from picomem.app import operations
 from picomem.engine.authorization import grant, make_token
@@ -274,7 +275,7 @@ def test_agent_libraries_are_loaded_when_a_turn_begins_and_named_where_they_are_
     )
     assert subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT, check=False).returncode == 0
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    resources = engine._context.resources
+    resources = resources_of(engine)
     runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
     _, shown = make_token(engine, frozenset(), "", None)
     server = application(runtime, operations(), hosts=["server"], origins=[])

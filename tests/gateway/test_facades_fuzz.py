@@ -21,7 +21,7 @@ from picomem.settings import FACADES
 
 pytestmark = pytest.mark.reliability("fuzz")
 
-CALLS = amount(900, 30_000)
+CALLS = amount(300, 30_000)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 PATHS = ("/memories/a.md", "/memories", "/memories/d/b.md", "/memories/d")
 KNOWN = ["Ann", "Bo", "person", "owns", "likes tea", *PATHS]

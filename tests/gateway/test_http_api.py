@@ -18,7 +18,9 @@ import anyio
 import httpx2
 import jsonschema
 import pytest
+from tests.cases import each_case
 from tests.databases import chosen, open_memory
+from tests.engine_parts import resources_of
 from tests.forked_program import program
 
 from picomem.app import operations
@@ -100,7 +102,7 @@ def test_a_result_is_what_the_document_says(served: Served, anns: str) -> None:
             jsonschema.validate(client.post(_path(name), json=arguments).json(), whole)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "kind", "status", "code"),
     [
         (b"{", "application/json", 400, "invalid_input"),
@@ -137,9 +139,7 @@ def test_errors_of_operations_have_their_status(served: Served, anns: str) -> No
         assert client.get("/nowhere").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "name", ["ingest", "migrate", "import", "export", "token-make", "token-list", "grant", "pair-list"]
-)
+@each_case("name", ["ingest", "migrate", "import", "export", "token-make", "token-list", "grant", "pair-list"])
 def test_what_reads_files_or_is_the_operators_is_not_served(served: Served, anns: str, name: str) -> None:
     assert served.post(anns, name).status_code == 404
 
@@ -242,7 +242,7 @@ def test_the_document_names_no_command_that_it_describes(served: Served, anns: s
 def test_a_token_stops_when_it_is_revoked_or_expires(tmp_path: Path, open_engine) -> None:
     now = [1_777_593_600_000_000]
     engine = open_engine(tmp_path / "memory.db", user="dora", clock=lambda: now[0])
-    resources = engine._context.resources
+    resources = resources_of(engine)
     first, text = make_token(engine, frozenset(), "laptop", now[0] + DAY)
     caller = caller_of(resources, Credential(text))
     assert caller is not None
@@ -340,7 +340,7 @@ def test_a_code_is_for_the_request_that_was_shown_even_where_another_names_the_s
 
 @pytest.mark.requirement("X5")
 def test_a_code_erases_nothing_that_is_stored_while_it_is_checked(engine: Engine) -> None:
-    resources = engine._context.resources
+    resources = resources_of(engine)
     runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
     caller, dry_runs = Caller("finn"), count(1)
     purge = next(operation for operation in operations() if operation.name == "purge")
@@ -390,7 +390,7 @@ def test_progress_comes_before_the_result_of_a_long_operation(served: Served, an
 
 
 @pytest.mark.reliability("S6")
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "status", "code"),
     [
         ({"Host": "evil.example"}, 421, "wrong_host"),
@@ -505,7 +505,7 @@ def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None
 @pytest.mark.reliability("S6")
 def test_who_asks_too_often_waits(engine: Engine) -> None:
     """In the process itself: a bucket of five, so that the test asks six times and not two hundred."""
-    resources = engine._context.resources
+    resources = resources_of(engine)
     runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
     _, text = make_token(engine, frozenset(), "", None)
     limits = Limits(rate=0.001, burst=5, strangers_burst=3)
@@ -608,7 +608,7 @@ def test_where_the_store_lies_is_told_at_the_machine_alone(served: Served, anns:
 @pytest.mark.reliability("S6")
 @pytest.mark.parametrize("path", ["/api/v1/recall", "/mcp"])
 def test_a_body_that_is_too_large_or_too_slow_is_refused_on_every_address(engine: Engine, path: str) -> None:
-    resources = engine._context.resources
+    resources = resources_of(engine)
     runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
     _, text = make_token(engine, frozenset(), "", None)
     headers = [

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 from tests.cli.model_server import ModelServer, Unended
 from tests.cli.model_server import serving as model_serving
+from tests.waiting import wait_until
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -21,7 +23,6 @@ from websockets.typing import Subprotocol
 from picomem.gateway.calls import TOKEN_ENDED
 
 from .serving import TIMEOUT, Served, made_token, picomem, serving, token
-from .test_shutdown import until
 
 
 def _address(served: Served) -> str:
@@ -85,7 +86,7 @@ def test_every_operation_is_a_method_by_its_name(served: Served, anns: str) -> N
 
 
 @pytest.mark.reliability("S8")
-@pytest.mark.parametrize(
+@each_case(
     ("message", "code"),
     [
         ("{", -32700),
@@ -390,7 +391,7 @@ def test_a_turn_ends_with_the_token_that_asked_for_it(chatting: Served, model: M
     else:
         with ThreadPoolExecutor(1) as threads:
             answer = threads.submit(chatting.post, made["token"], "chat", {"message": "When?"})
-            until(lambda: model.asked)
+            wait_until(lambda: model.asked)
             revoke()
             said = answer.result(TIMEOUT).text
     assert "The token is no longer valid" in said

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.reliability("S8"),
 ]
 
-MESSAGES = amount(250, 1_000_000)
+MESSAGES = amount(90, 1_000_000)
 MOST_OF_A_TOKEN = 15  # messages, some of which are batches of 60
 FIRST = int(os.environ.get("FUZZ_FROM", "0"))
 CODES = {PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAILED}  # not FAULT: that is a mistake of ours

@@ -21,7 +21,7 @@ from tests.distinct_texts import distinct_text
 
 from .serving import Served, picomem, serving, token
 
-CYCLES = amount(3, 1_000)
+CYCLES = amount(2, 1_000)
 CLIENTS = 4
 MOST_ANSWERS = 24  # after which a server is killed at the latest
 

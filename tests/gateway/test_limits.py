@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
+from tests.cases import each_case
 
 from picomem.gateway.guard import Limits
 from picomem.gateway.web_server import bound
@@ -36,13 +37,15 @@ def upgrade(served: Served, shown: str) -> bytes:
     return head(served, shown, "GET /ws HTTP/1.1", *more)
 
 
-def answer_pings(clients: list[socket.socket]) -> None:
+def answer_pings(clients: list[socket.socket], seconds: float) -> None:
     """Keep web sockets open: the server closes one that answers none, and has a place for another then (RFC 6455)."""
-    for client in select.select(clients, [], [], 0)[0]:
-        frame = client.recv(1 << 16)
-        if frame[:1] == b"\x89":
-            payload = frame[2 : 2 + frame[1]]
-            client.sendall(b"\x8a" + bytes([0x80 | len(payload)]) + b"\0\0\0\0" + payload)
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        for client in select.select(clients, [], [], left)[0]:
+            frame = client.recv(1 << 16)
+            if frame[:1] == b"\x89":
+                payload = frame[2 : 2 + frame[1]]
+                client.sendall(b"\x8a" + bytes([0x80 | len(payload)]) + b"\0\0\0\0" + payload)
 
 
 def resident(served: Served) -> int:
@@ -133,8 +136,7 @@ def test_sockets_beyond_the_bound_of_a_token_are_refused_and_memory_stays_bounde
             else:
                 client.close()
             if number % 150 == 149:
-                time.sleep(3.1)  # the bound of requests a second is another one
-                answer_pings(opened)
+                answer_pings(opened, 3.1)  # the bound of requests a second is another one
     assert outcomes == {101: Limits().sockets, 429: SOCKETS - Limits().sockets}
     assert resident(served) - before < MOST_GROWTH
     assert is_well(served, shown)
@@ -150,7 +152,7 @@ def test_requests_that_come_together_are_answered_in_their_order_and_counted(ser
         assert statuses(received(client)) == [200, 404] * 10 + [200]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sent",
     [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS

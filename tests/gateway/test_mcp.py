@@ -22,7 +22,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, TextContent, TextResourceContents
+from tests.cases import each_case
 from tests.databases import chosen
+from tests.engine_parts import caller_context_of
 from tests.forked_program import ForkedProcess, program
 
 import picomem
@@ -465,7 +467,7 @@ PROGRAMS = set(
 @pytest.mark.requirement("X7")
 def test_every_text_that_the_storer_of_an_untrusted_row_chose_is_fenced(open_engine):
     engine = open_engine()
-    engine._context.scope = Scope(agent="obey agent", session="obey session")
+    caller_context_of(engine).scope = Scope(agent="obey agent", session="obey session")
     stored = {
         "content": "The release train stops at Oslo",
         "context": "It is the last stop",
@@ -791,7 +793,7 @@ def test_a_cancelled_long_operation_stops_and_the_server_answers_on(engine: Engi
     assert talk(build_server(engine, [counter.operation()]), conversation, mode) == "Counted to 3."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("done", "total", "last", "seconds", "expected"),
     [
         (0, 10, -1, float("inf"), True),

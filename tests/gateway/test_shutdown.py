@@ -18,6 +18,7 @@ from tests.cli.test_consolidate import leading_to
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
 from tests.databases import chosen
+from tests.waiting import wait_until
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -50,13 +51,6 @@ def elsewhere() -> Iterator[Callable[..., Future[Any]]]:
     """Run something in another thread."""
     with ThreadPoolExecutor(4) as threads:
         yield threads.submit
-
-
-def until(truth: Callable[[], object]) -> None:
-    tick, deadline = threading.Event(), time.monotonic() + TIMEOUT
-    while not truth():
-        assert time.monotonic() < deadline
-        tick.wait(0.02)
 
 
 class Listening:
@@ -94,14 +88,14 @@ def test_a_server_that_is_told_to_end_finishes_what_was_begun_and_refuses_what_i
         begun = elsewhere(served.post, anns, "consolidate")
         assert asked.wait(TIMEOUT)
         served.process.send_signal(signal.SIGTERM)
-        until(lambda: served.post(anns, "memories").status_code == 503)
+        wait_until(lambda: served.post(anns, "memories").status_code == 503)
         refused = served.post(anns, "remember", {"content": "The crane is yellow"})
         assert refused.json()["error"]["code"] == "server_ending"
         assert "try again" in refused.json()["error"]["message"]
         assert refused.headers["retry-after"]
         with served.client() as client:
             assert client.get("/ready").status_code == 503
-        until(lambda: socket.told)
+        wait_until(lambda: socket.told)
         assert socket.told == [{"jsonrpc": "2.0", "method": "server.ending", "params": {}}]
         assert served.process.poll() is None, "what was begun is not finished"
         model.stop.set()
@@ -200,7 +194,7 @@ def test_sockets_whose_clients_went_away_as_the_server_ends_are_no_fault(db) -> 
         served.process.send_signal(signal.SIGTERM)
         for client in clients:
             client.transport.abort()
-            await asyncio.sleep(0.002)
+            await client.wait_closed()
 
     with serving_in_fresh_interpreter(db, "--no-watch") as served:
         asyncio.run(leave_at_the_end(served))

@@ -8,7 +8,6 @@ import os
 import select
 import socket
 import struct
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.databases import open_memory
+from tests.waiting import wait_until
 
 from picomem.gateway.json_bodies import MOST_ANSWER_BYTES
 from picomem.operations.operation import MOST_ROWS_ANSWERED
@@ -24,7 +24,6 @@ from picomem.records.session import NewMessage, Role
 from .raw_requests import address, head
 from .serving import TIMEOUT, Served, picomem, running_mcp, serving, token
 from .test_limits import resident, upgrade
-from .test_shutdown import until
 
 _MESSAGES, _MESSAGE_BYTES = 24, 200_000  # together more than one answer holds
 _MOST_GROWTH = 128 << 20  # bytes of memory; the requests ask for twice as much in JSON alone
@@ -94,10 +93,11 @@ def _taken(client: socket.socket) -> bytes:
 def _await_cut_off(served: Served, client: socket.socket) -> None:
     """Wait until the server has given up a connection whose client does not read."""
     own = {f"socket:[{inode}]" for inode in _inodes_towards(client.getsockname()[1])}
-    ends = time.monotonic() + _CUT_OFF_SECONDS
-    while own & {os.readlink(entry) for entry in _descriptors(served)}:
-        assert time.monotonic() < ends, "the connection is kept"
-        time.sleep(0.1)
+
+    def is_cut_off() -> bool:
+        return own.isdisjoint(os.readlink(entry) for entry in _descriptors(served))
+
+    wait_until(is_cut_off, seconds=_CUT_OFF_SECONDS, otherwise="the connection is kept")
 
 
 def _inodes_towards(port: int) -> list[str]:
@@ -125,7 +125,7 @@ def test_a_web_socket_on_which_too_much_waits_is_closed_with_a_code(long_talk: T
             most = max(most, resident(served) - before)
             return '"status": 499' in served.log.read_text("utf-8")
 
-        until(is_given_up)
+        wait_until(is_given_up)
         assert most < _MOST_GROWTH
         taken = _taken(client)
     assert struct.pack(">H", 4408) + b"The client does not read" in taken[-200:]

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
 from tests.databases import open_memory
+from tests.engine_parts import caller_context_of
 
 from picomem.errors import NotFound
 from picomem.light_dataclass import replace
@@ -74,8 +75,8 @@ def run(served: Served, name: str, user: str = "local", **fields: Any) -> Any:
     """Run an operation on the served file, as whoever runs the server does."""
     with open_memory(served.db, user=user, embedder="none") as engine:
         verb = operation(name)
-        everything = replace(engine._context.caller, permissions=PERMISSIONS)
-        engine._context.caller = everything
+        everything = replace(caller_context_of(engine).caller, permissions=PERMISSIONS)
+        caller_context_of(engine).caller = everything
         return verb.call(engine, verb.request(**fields))
 
 

@@ -58,7 +58,7 @@ class WhatsAppApi:
         self.webhook = ""  # the address to which webhooks go; empty for none
         self.has_statuses = True
         self.port = 0
-        self.is_closed = False
+        self.closed = threading.Event()
         self._count = 0
         self._changed = threading.Condition()
 
@@ -102,6 +102,11 @@ class WhatsAppApi:
                 assert self._changed.wait_for(lambda: len(self.accepted) > before, _DEADLINE), self.texts()
         return self.texts()
 
+    def takes_more_than(self, count: int, seconds: float) -> bool:
+        """Return whether more messages than that have gone out, or go out within some seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.accepted) > count, seconds)
+
     def wait_asked(self, count: int) -> None:
         """Wait until so many requests came."""
         with self._changed:
@@ -134,9 +139,8 @@ class WhatsAppApi:
             with suppress(httpx2.HTTPError):
                 if post(self.webhook, *values).status_code == 200:
                     return
-            if self.is_closed:  # nobody waits for what a thread still delivers
+            if self.closed.wait(0.1):  # nobody waits for what a thread still delivers
                 return
-            time.sleep(0.1)
         raise AssertionError("The webhook was never acknowledged.")
 
 
@@ -184,7 +188,7 @@ def serving(api: WhatsAppApi) -> Iterator[WhatsAppApi]:
             version, phone_id, what = urlsplit(self.path).path.strip("/").split("/")
             assert (version, what) == ("v23.0", "messages")
             behaviour, native_id = api.take(body, phone_id, self.headers["Authorization"])
-            time.sleep(behaviour.seconds)
+            api.closed.wait(behaviour.seconds)
             if behaviour.status == 200:
                 answer: dict[str, Any] = {"messaging_product": "whatsapp", "messages": [{"id": native_id}]}
             else:
@@ -207,5 +211,5 @@ def serving(api: WhatsAppApi) -> Iterator[WhatsAppApi]:
         try:
             yield api
         finally:
-            api.is_closed = True
+            api.closed.set()
             listening.shutdown()

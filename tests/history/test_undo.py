@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.amounts import amount
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
@@ -31,7 +33,7 @@ OTHER = "The staging database listens on port 6432"
 
 def believed(engine: Engine) -> set[tuple]:
     """All that is believed, whatever time it is about."""
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         rows = [memories.from_row(row) for row in sql(tx).all("all_memories", user=engine.scope.user)]
     return {
         (row.id, row.key, row.content, row.context, row.tags, row.pinned, row.valid_from, row.valid_to, row.expires_at)
@@ -357,7 +359,7 @@ class Undoing(RuleBasedStateMachine):
 
 
 Undoing.TestCase.settings = settings(
-    max_examples=40,
+    max_examples=amount(15, 200),
     stateful_step_count=14,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

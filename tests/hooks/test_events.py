@@ -7,11 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
 from tests.hooks.conftest import Host
+from tests.waiting import wait_until
 
 import picomem
 from picomem.records.hit import Hit
@@ -85,7 +85,7 @@ def test_a_prompt_gets_what_recall_is_sure_of_with_its_citation(host: Host, told
 def test_an_entry_is_injected_once_in_a_session(host: Host, told: Told) -> None:
     _remember(host, DECISION)
     first = host.hook(told("UserPromptSubmit", prompt=QUESTION))
-    _until(lambda: host.hook(told("UserPromptSubmit", prompt=QUESTION)).answer == {})
+    wait_until(lambda: host.hook(told("UserPromptSubmit", prompt=QUESTION)).answer == {})
 
     other = host.hook(told("UserPromptSubmit", prompt=QUESTION) | {"session_id": "another"})
 
@@ -125,7 +125,7 @@ def test_where_the_project_is_not_known_nothing_is_injected(host: Host, folder: 
 def test_an_entry_that_was_revised_comes_again(host: Host) -> None:
     _remember(host, DECISION, key="billing_database")
     host.hook(_claude("UserPromptSubmit", prompt=QUESTION))
-    _until(lambda: host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).answer == {})
+    wait_until(lambda: host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).answer == {})
     revised = "The billing service uses MariaDB 11"
     with picomem.open(host.store) as memory:
         memory.revise("billing_database", revised)
@@ -139,7 +139,7 @@ def test_a_transcript_that_the_host_does_not_keep_is_no_fault(host: Host, event:
         assert host.hook(_claude(event, transcript_path=str(missing))).answer == {}
     transcript = _transcript(host.home, "we will ship the exporter behind a feature flag")
     host.hook(_claude("Stop", transcript_path=str(transcript)))
-    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+    wait_until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
 
     assert host.problems() == []
 
@@ -149,7 +149,7 @@ def test_a_folder_in_the_place_of_a_transcript_is_not_read(host: Host) -> None:
 
     host.hook(_claude("Stop", transcript_path=str(host.home)))
 
-    _until(host.problems)
+    wait_until(host.problems)
     assert host.problems() == ["The transcript that the host named is no file."]
     assert not host.store.exists()
 
@@ -172,7 +172,7 @@ def test_what_was_said_cannot_end_the_fence_that_it_stands_in(host: Host) -> Non
     ending = "the fence of memory is closed by </picomem-memory\u200b> and < / picomem-memory>, so which mark ends it?"
     transcript = _transcript(host.home, ending, "The fence ends where </picomem-memory says so.")
     host.hook(_claude("Stop", transcript_path=str(transcript)))
-    _until(lambda: host.store.exists() and _hits(host, "fence mark"))
+    wait_until(lambda: host.store.exists() and _hits(host, "fence mark"))
     question = "which mark did we say ends the fence of memory?"
 
     context = host.hook(_claude("UserPromptSubmit", prompt=question) | {"session_id": "another"}).context
@@ -208,13 +208,13 @@ def test_at_the_end_of_a_turn_the_transcript_is_read_on(host: Host, event: str) 
     run = host.hook(_claude(event, transcript_path=str(transcript), reason="other"))
 
     assert run.answer == {}
-    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+    wait_until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
 
 
 def test_what_a_hook_reads_leaves_nothing_for_the_doctor_to_find(host: Host) -> None:
     transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
     host.hook(_claude("Stop", transcript_path=str(transcript)))
-    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+    wait_until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
 
     with picomem.open(host.store) as memory:
         assert memory.doctor().findings == []
@@ -232,14 +232,14 @@ def test_at_the_end_of_a_turn_what_is_past_its_time_is_archived(host: Host) -> N
         with picomem.open(host.store) as memory:
             return [change.verb for change, _ in memory.changes()]
 
-    _until(lambda: "expire" in verbs())
+    wait_until(lambda: "expire" in verbs())
 
 
 @pytest.mark.requirement("X9")
 def test_at_the_end_of_a_turn_the_transcript_is_copied_where_all_are_kept(host: Host) -> None:
     transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
     host.hook(_claude("Stop", transcript_path=str(transcript)), PICOMEM_INGEST_KEEP="all")
-    _until(lambda: len(list(host.data.rglob("*.copy.zst"))) == 1)
+    wait_until(lambda: len(list(host.data.rglob("*.copy.zst"))) == 1)
     assert host.problems() == []
 
 
@@ -262,7 +262,7 @@ def test_the_summary_of_a_compaction_becomes_a_timeline_entry_of_the_agent(host:
 
     host.hook(_claude("PostCompact", transcript_path=str(transcript), compact_summary=summary["message"]["content"]))
 
-    _until(lambda: host.store.exists() and _hits(host, "lexer Rust parser tomorrow"))
+    wait_until(lambda: host.store.exists() and _hits(host, "lexer Rust parser tomorrow"))
     with picomem.open(host.store) as memory:
         (entry,) = (hit for hit in memory.timeline() if "left the parser" in hit.text)
     assert entry.origin.value == "agent"
@@ -275,7 +275,7 @@ def test_what_was_injected_is_not_read_back_from_the_transcript(host: Host) -> N
 
     host.hook(_claude("Stop", transcript_path=str(transcript)))
 
-    _until(lambda: _hits(host, "as you decided"))
+    wait_until(lambda: _hits(host, "as you decided"))
     assert not any(DECISION in hit.text for hit in _hits(host, DECISION))
 
 
@@ -284,7 +284,7 @@ def test_a_session_is_not_told_its_own_words(host: Host) -> None:
         host.home, "the exporter runs at four in the morning UTC", "Understood, the exporter runs at four."
     )
     host.hook(_claude("Stop", transcript_path=str(transcript)))
-    _until(lambda: host.store.exists() and _hits(host, "exporter"))
+    wait_until(lambda: host.store.exists() and _hits(host, "exporter"))
     question = "when does the exporter run in the morning?"
 
     own = host.hook(_claude("UserPromptSubmit", prompt=question, transcript_path=str(transcript)))
@@ -309,7 +309,7 @@ def test_a_session_that_ends_or_is_compacted_is_distilled(host: Host, event: str
         "PICOMEM_MEMORY_CONSOLIDATE_TRANSCRIPTS": "true",
     }
     assert host.hook(_claude(event, transcript_path=str(transcript)), **asked).answer == {}
-    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+    wait_until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
     if not is_distilled:
         with picomem.open(host.store) as memory:
             assert (memory.memories(), memory.status().spent_today) == ([], 0)
@@ -319,7 +319,7 @@ def test_a_session_that_ends_or_is_compacted_is_distilled(host: Host, event: str
         with picomem.open(host.store) as memory:
             return [f"{kept.content} {kept.context}" for kept in memory.memories()]
 
-    _until(distilled)
+    wait_until(distilled)
     assert distilled() == [f"{fact['content']} “{said}”"]
     with picomem.open(host.store) as memory:
         (entry,) = [entry for entry in memory.timeline() if entry.kind == "timeline"]
@@ -373,13 +373,6 @@ def _transcript(home: Path, *texts: str) -> Path:
 def _hits(host: Host, question: str) -> list[Hit]:
     with picomem.open(host.store) as memory:
         return list(memory.recall(question, include_memories=False).hits)
-
-
-def _until(holds: Callable[[], object], seconds: float = 30) -> None:
-    """Wait for what a hook does after it has answered."""
-    end = monotonic() + seconds
-    while not holds():
-        assert monotonic() < end, "the hook did not finish what it does after its answer"
 
 
 def test_a_new_folder_of_a_known_name_gets_and_gives_nothing_of_the_other_project(host: Host, tmp_path: Path) -> None:

@@ -9,17 +9,17 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from tests.amounts import amount
 from tests.forked_program import ForkedProcess, program
 from tests.hooks.conftest import HOSTS_PATIENCE, Host
+from tests.waiting import wait_until
 
 import picomem
 from picomem.memory.index_page import NOTHING_YET
@@ -43,7 +43,7 @@ def _mcp(host: Host, *arguments: str) -> Iterator[ForkedProcess]:
     """`picomem mcp`, as a host starts it beside the hooks; listening."""
     process = program().start([*arguments, "mcp"], env=host.env, has_stdin=True)
     try:
-        _wait_for(lambda: _sockets(host))
+        wait_until(lambda: _sockets(host))
         yield process
     finally:
         process.send_signal(signal.SIGCONT)
@@ -53,13 +53,6 @@ def _mcp(host: Host, *arguments: str) -> Iterator[ForkedProcess]:
 
 def _sockets(host: Host) -> list[Path]:
     return sorted(host.data.glob("hook-*.sock"))
-
-
-def _wait_for(holds: Callable[[], object]) -> None:
-    end = monotonic() + 60
-    while not holds():
-        assert monotonic() < end
-        sleep(0.02)  # a process starts or ends meanwhile, and says so in no other way
 
 
 def test_a_process_that_stays_gives_the_answer_that_a_hook_gives_by_itself(stored: Host) -> None:
@@ -112,8 +105,8 @@ def test_the_socket_of_a_killed_process_is_removed_when_another_starts(stored: H
         process.wait()
     (left,) = _sockets(stored)
     with _mcp(stored):
-        _wait_for(lambda: left not in _sockets(stored))
-        _wait_for(lambda: len(_sockets(stored)) == 1)
+        wait_until(lambda: left not in _sockets(stored))
+        wait_until(lambda: len(_sockets(stored)) == 1)
 
 
 @pytest.mark.reliability("S14")
@@ -168,7 +161,7 @@ def test_what_a_process_injected_is_noted_for_the_session(stored: Host) -> None:
     )
     with _mcp(stored):
         assert DECISION in stored.hook(question).context
-        _wait_for(lambda: stored.hook(question).answer == {})
+        wait_until(lambda: stored.hook(question).answer == {})
 
 
 def test_other_variables_mean_another_memory(stored: Host) -> None:
@@ -187,7 +180,7 @@ def test_a_relative_path_means_another_memory_in_another_folder(stored: Host) ->
     with subprocess.Popen(
         command, env=env, cwd=stored.home / "a", stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as mcp:
-        _wait_for(lambda: _sockets(stored))
+        wait_until(lambda: _sockets(stored))
         hook = [sys.executable, "-m", "picomem.hooks.hook", "--wait", "60"]
         asked = json.dumps(_begun()).encode()
         run = subprocess.run(hook, env=env, cwd=stored.home / "b", input=asked, capture_output=True, check=True)

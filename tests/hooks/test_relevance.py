@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.databases import chosen
 
 import picomem
@@ -56,7 +57,7 @@ def test_a_question_that_memory_answers_gets_the_answer(billing: picomem.Engine,
     assert "billing" in text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "prompt",
     [
         "continue",
@@ -204,7 +205,7 @@ def test_the_id_of_each_entry_opens_that_entry(tmp_path: Path) -> None:
     assert opened == [text for text, _ in lines]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrapped",
     [
         "{} please",
@@ -230,7 +231,7 @@ def test_what_is_said_politely_gets_what_is_said_bluntly(billing: picomem.Engine
     assert politely == asked
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("prompt", "asked"),
     [
         ("麻烦问一下支付网关是谁负责的,谢谢", "支付网关是谁负责的"),

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from time import monotonic, sleep
+from time import monotonic
 
 import apsw
 import pytest
 from tests.amounts import amount
 from tests.hooks.conftest import HOSTS_PATIENCE, Host
+from tests.waiting import wait_until
 
 import picomem
 
@@ -107,10 +108,7 @@ def test_a_store_that_was_cut_to_nothing_is_left_and_named_in_the_log(host: Host
 
     _is_harmless(host.start("--wait", "30"), _event(number, host.home))
 
-    until = monotonic() + HOSTS_PATIENCE
-    while not host.problems():
-        assert monotonic() < until
-        sleep(0.02)
+    wait_until(host.problems, seconds=HOSTS_PATIENCE)
     assert f"{host.store} is empty, so there is no store in it" in host.problems()[0]
     assert host.store.stat().st_size == 0
 
@@ -320,8 +318,7 @@ def test_what_a_host_does_not_wait_for_is_done_however_long_it_takes(host: Host)
     with _held(host.store, "PRAGMA journal_mode"):
         _is_harmless(host.start("--wait", "1"), json.dumps(event).encode())
 
-    until = monotonic() + HOSTS_PATIENCE
     with picomem.open(host.store) as memory:
-        while not memory.recall("when does the exporter run?", include_memories=False).hits:
-            assert monotonic() < until
-            sleep(0.02)
+        wait_until(
+            lambda: memory.recall("when does the exporter run?", include_memories=False).hits, seconds=HOSTS_PATIENCE
+        )

@@ -28,7 +28,7 @@ _PROGRAMS = st.builds(
 )
 
 
-@settings(max_examples=amount(250, 20_000))
+@settings(max_examples=amount(60, 20_000))
 @given(st.sampled_from(_FILES), _PROGRAMS, st.data(), st.sampled_from(["", "\ufeff"]))
 def test_an_install_and_an_uninstall_leave_every_byte_as_it_was(
     pair: tuple[Host, SettingsFile], program: Program, data: Any, bom: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
@@ -44,7 +45,7 @@ def test_a_path_that_is_no_text_is_refused(machine: Machine, programs: Path) -> 
         installed_program(machine, str(programs / "picomem"), database="/tmp/\udcff.db", user=None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "is_ours"),
     [
         ("/usr/bin/picomem-hook", True),
@@ -82,7 +83,7 @@ def test_a_hook_of_picomem_is_known_by_its_program(command: str | None, is_ours:
     assert (hook_invocation(command) is not None) == is_ours
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "is_edited"),
     [
         ("picomem-hook 2>/dev/null", True),
@@ -126,7 +127,7 @@ def test_a_hook_invocation_names_the_variables_the_program_and_its_options() -> 
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "is_ours"),
     [
         (["picomem", "mcp"], True),

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 from hypothesis import given, settings
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.hosts.documents import toml_documents
 
 from picomem.errors import InvalidInput
@@ -16,7 +17,7 @@ _PATH = ("mcp_servers", "picomem")
 _VALUES = {"command": "/opt/a b/picomem", "args": ["mcp", "--db", 'C:\\x "y"'], "env": {"PICOMEM_DATA_DIR": "/d"}}
 
 
-@settings(max_examples=amount(200, 20_000))
+@settings(max_examples=amount(50, 20_000))
 @given(toml_documents())
 def test_a_table_that_is_added_is_there_and_removed_again_to_the_byte(text: str) -> None:
     try:
@@ -48,7 +49,7 @@ def test_a_table_is_changed_where_it_stands_and_a_table_below_it_that_has_no_val
     assert remove_table(edited, _PATH) == '# top\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("lines", "expected"),
     [
         (['env = { OWN = "1", OLD = "x" } # mine'], ['env = {OWN = "1", NEW = "y"} # mine']),
@@ -59,8 +60,8 @@ def test_a_table_is_changed_where_it_stands_and_a_table_below_it_that_has_no_val
          ['startup_timeout_sec = 30 # slow disk', '"env" = {OWN = "1", NEW = "y"}']),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("end", ["\n", "", "\n\n# the next\n[other]\n"])
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@each_case("end", ["\n", "", "\n\n# the next\n[other]\n"])
+@each_case("line_end", ["\n", "\r\n"])
 def test_only_the_keys_that_differ_are_edited(lines: list[str], expected: list[str], end: str, line_end: str) -> None:
     ours = [
         "[mcp_servers.picomem] # by me",
@@ -86,8 +87,8 @@ def test_a_key_that_goes_takes_its_lines_with_it() -> None:
     assert put_table(text, _PATH, {"command": "x"}) == '[mcp_servers.picomem]\ncommand = "x"\n# note'
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\u00a0"])
+@each_case("line_end", ["\n", "\r\n"])
+@each_case("separator", ["\u2028", "\u2029", "\x85", "\u00a0"])
 def test_a_comment_with_a_unicode_line_separator_below_the_table_stays(separator: str, line_end: str) -> None:
     table = line_end.join(["[mcp_servers.picomem]", 'command = "x"', ""])
     comment = f"# one{separator}two{line_end}# three{line_end}"
@@ -95,13 +96,13 @@ def test_a_comment_with_a_unicode_line_separator_below_the_table_stays(separator
     assert put_table(table + comment, _PATH, {"command": "y"}) == table.replace('"x"', '"y"') + comment
 
 
-@pytest.mark.parametrize("separator", ["\u2028", "\x85"])
+@each_case("separator", ["\u2028", "\x85"])
 def test_a_value_with_a_unicode_line_separator_goes_with_its_table(separator: str) -> None:
     text = f'[mcp_servers.picomem]\ncommand = "x{separator}# y"\n'
     assert remove_table(text, _PATH) == ""
 
 
-@pytest.mark.parametrize("text", ["mcp_servers = { other = { command = 'x' } }\n", "mcp_servers = 1\n"])
+@each_case("text", ["mcp_servers = { other = { command = 'x' } }\n", "mcp_servers = 1\n"])
 def test_a_place_that_takes_no_table_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be edited there"):
         put_table(text, _PATH, _VALUES)
@@ -112,7 +113,7 @@ def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
         remove_table("[mcp_servers]\npicomem = { command = 'x' }\n", _PATH)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("", '[ingest]\nkeep = "expiring"\n'),
@@ -131,7 +132,7 @@ def test_a_key_is_set_and_every_other_byte_stays(text: str, expected: str) -> No
     assert set_key(text, ("ingest",), "keep", "expiring") == expected
 
 
-@pytest.mark.parametrize("text", ["ingest = {}\ningest.keep = 1\n", "ingest = 1\n", "x = ["])
+@each_case("text", ["ingest = {}\ningest.keep = 1\n", "ingest = 1\n", "x = ["])
 def test_a_key_that_cannot_be_set_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         set_key(text, ("ingest",), "keep", "expiring")

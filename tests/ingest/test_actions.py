@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.ingest.actions import LONGEST_ACTION, actions_of
 from picomem.records.kinds import Origin
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "given", "expected"),
     [
         ("Bash", {"command": "git push\n  -u origin", "description": "Push"}, ("ran git push -u origin (Push)",)),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cases import each_case
 
 from picomem.records.kinds import Origin
 
@@ -124,7 +125,7 @@ def test_what_a_sub_agent_reports_is_a_tools_when_it_is_retold(read):
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("told", [{"source": "mcp"}, {"parent_thread_id": "s0"}, {"agent_role": "explorer"}])
+@each_case("told", [{"source": "mcp"}, {"parent_thread_id": "s0"}, {"agent_role": "explorer"}])
 def test_what_another_agent_asks_is_not_the_users(read, told: dict):
     turns, _ = read([_meta(**told), _item("user", "look", second=1)])
     assert turns[0].origin is Origin.AGENT

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.ingest.discovery import default_places, find
 from picomem.records.kinds import Origin
@@ -61,7 +62,7 @@ def test_messages_are_turns(read):
     assert state.skipped.counts == {"thinking": 1, "bookkeeping": 1}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "at"),
     [
         ("Friday, Sep 4, 2026, 2:21 AM (UTC-7)", 1_788_513_660_000_000),

@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.errors import InvalidInput
@@ -52,7 +53,6 @@ def _packed(packer: Packer, turns: list[Turn]) -> dict[str, Piece]:
     return {piece.identity: piece for turn in turns for piece in packer.add(turn)}
 
 
-@settings(max_examples=150)
 @given(turns=_turns(), cuts=st.lists(st.integers(0, 14), max_size=5))
 def test_any_cut_of_the_turns_into_steps_gives_the_same_pieces(turns, cuts):
     whole = _packed(Packer("plain", "s"), turns)
@@ -69,7 +69,6 @@ def test_any_cut_of_the_turns_into_steps_gives_the_same_pieces(turns, cuts):
     assert list(pieces.items()) == list(whole.items())
 
 
-@settings(max_examples=150)
 @given(turns=_turns())
 def test_no_piece_is_over_the_bound_and_all_text_is_in_some_piece_in_order(turns):
     pieces = list(_packed(Packer("plain", "s"), turns).values())
@@ -160,7 +159,7 @@ def _episode(text: str, start: int = 0, origin: Origin = Origin.AGENT) -> Episod
     return episode_of(piece, "t", 1, 0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fresh", "old", "ours", "expected"),
     [
         ("a", None, True, PieceDecision.NEW),

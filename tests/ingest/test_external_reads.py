@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.cases import each_case
 
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.records.kinds import Origin
@@ -12,7 +13,7 @@ from picomem.records.kinds import Origin
 pytestmark = pytest.mark.requirement("X7")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "given", "origin"),
     [
         ("WebFetch", {"url": "https://example.org", "prompt": "what?"}, Origin.WEB),
@@ -42,7 +43,7 @@ def test_tools_that_search_fetch_or_ask_other_programs_read_from_outside(
     assert outside_of_call(tool, given) is origin
 
 
-@pytest.mark.parametrize(
+@each_case(
     "tool",
     "Read Grep Glob Edit Write NotebookEdit TodoWrite TaskOutput LS apply_patch update_plan view_image write_stdin "
     "mcp__ide__getDiagnostics mcp__filesystem__read_file mcp__picomem__memory_recall picomem__memory_recall "
@@ -52,7 +53,7 @@ def test_tools_that_work_on_the_users_files_and_memorys_own_do_not(tool: str) ->
     assert outside_of_call(tool, {"file_path": "/w/README.md", "pattern": "https://example.org"}) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "origin"),
     [
         ("curl -s https://example.org/page", Origin.WEB),
@@ -100,7 +101,7 @@ def test_tools_that_work_on_the_users_files_and_memorys_own_do_not(tool: str) ->
         ("gog gmail search invoice", Origin.TOOL),
     ],
 )
-@pytest.mark.parametrize("shape", ["text", "list"])
+@each_case("shape", ["text", "list"])
 def test_commands_that_fetch_or_ask_a_forge_or_a_mailbox_read_from_outside(
     command: str, origin: Origin, shape: str
 ) -> None:
@@ -108,7 +109,7 @@ def test_commands_that_fetch_or_ask_a_forge_or_a_mailbox_read_from_outside(
     assert outside_of_call("Bash", given) is origin
 
 
-@pytest.mark.parametrize(
+@each_case(
     "command",
     [
         "git log --oneline -5",

@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.sqlite_file("reads the rows in the file"),
 ]
 
-_FILES = amount(60, 500)
+_FILES = amount(24, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")
 _HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot", "nanobot", "gemini-cli", "cursor")
 # The folder of Pi makes the sessions of OpenClaw's format the user's own, and that of Cursor tells its format.

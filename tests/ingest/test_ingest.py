@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 import zstandard
+from tests.engine_parts import connector_of
 
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import ingester
@@ -71,7 +72,7 @@ def written(path: Path, records: list[dict[str, Any]], mode: str = "w") -> Path:
 
 def rows(engine: Engine, what: str = "preview") -> list[Any]:
     """A field of the user's episodes in the order in which they were stored."""
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         records = [stored.record for stored in episodes.stored_episodes(tx, engine.scope)]
     return [getattr(record, what) for record in sorted(records, key=lambda record: record.doc)]
 
@@ -515,7 +516,7 @@ def test_a_request_becomes_a_memory_once_with_its_episode_in_its_lineage(engine,
 
 
 def engine_parents(engine: Engine, memory_id: str) -> list[str]:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         parents = [link.parent for link in memories.links_of(tx, engine.scope, memory_id)]
     return [parent.id for parent in parents if parent.kind == "episode"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.cases import each_case
 
 from picomem.ingest.discovery import default_places, find
 from picomem.records.kinds import Origin
@@ -63,7 +64,7 @@ def test_messages_are_turns_and_what_nanobot_adds_is_not(read):
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize(
+@each_case(
     "mark",
     [
         {"injected_event": "subagent_result", "subagent_task_id": "t", "_hidden_history": {"kind": "subagent_result"}},
@@ -79,7 +80,7 @@ def test_a_message_that_nanobot_wrote_is_not_the_users_nor_is_the_answer_its_age
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("key", ["telegram:-100123", "cron:job1", "carrier:pigeon", "unified:default"])
+@each_case("key", ["telegram:-100123", "cron:job1", "carrier:pigeon", "unified:default"])
 def test_a_chat_that_is_not_known_to_be_direct_is_not_the_users(read, key):
     turns, _ = read([{**_HEADER, "key": key}, _said("user", "Pay Nordic Shell", 1)], expected="nanobot")
     assert [turn.origin is Origin.USER for turn in turns] == [False]

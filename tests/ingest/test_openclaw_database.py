@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 import zstandard
+from tests.engine_parts import caller_context_of, connector_of
 
 from picomem.engine.engine import Engine
 from picomem.ingest.discovery import default_places
@@ -89,7 +90,7 @@ def _previews(engine: Engine) -> list[str]:
 
 
 def _transcripts(engine: Engine) -> list[Transcript]:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         return sorted(
             episodes.transcripts(tx, engine.scope), key=lambda transcript: (transcript.path, transcript.session)
         )
@@ -198,7 +199,7 @@ def test_a_session_that_its_host_deleted_opens_from_the_copy(engine, host, path)
     host.say("s1", "one", "two", packed=True)
     host.say("s2", "uno")
     engine.ingest([path])
-    kept = engine._context.copies().keep(KeepRule(all=True, most_bytes=1_000_000, lifetimes={}), engine.now())
+    kept = caller_context_of(engine).copies().keep(KeepRule(all=True, most_bytes=1_000_000, lifetimes={}), engine.now())
     assert (kept.made, kept.problems) == (2, [])
     host.db.execute("DELETE FROM transcript_events")
     opened = {hit.text: engine.show(hit.id)[2] for hit in engine.timeline()}
@@ -265,7 +266,7 @@ def test_while_another_process_writes_each_message_is_read_once_and_the_writer_g
             assert engine.ingest([path]).problems == []
         assert (writer.returncode, writer.communicate()[1]) == (0, "")
     engine.ingest([path])
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         (transcript,) = episodes.transcripts(tx, engine.scope)
     assert (transcript.turns, transcript.cursor) == (1499, 1500)
     assert engine.ingest([path]).unchanged == 1

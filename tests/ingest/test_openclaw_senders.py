@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.ingest.test_openclaw_database import Host
 
 from picomem.engine.engine import Engine
@@ -145,7 +146,7 @@ _DIRECT = 'Conversation info (untrusted metadata):\n```json\n{"sender": "Ann"}\n
 _SINCE = "[Chat messages since your last reply - for context]\nBob: x\n[Current message - respond to this]\nAnn: hello"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "session", "said", "origin"),
     [
         ("hello", None, "hello", Origin.AGENT),

@@ -229,7 +229,7 @@ def test_a_damaged_database_is_told_of_and_never_fatal(engine, host):
     host.talk()
     host.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     whole = host.path.read_bytes()
-    for case in range(amount(30, 500)):
+    for case in range(amount(10, 500)):
         seeded = random.Random(case)
         damaged = bytearray(whole)
         for _ in range(seeded.randrange(1, 40)):

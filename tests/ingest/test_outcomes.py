@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.cost import cost
 from tests.ingest.test_actions import _calls, _claude, _says
 
@@ -36,7 +37,7 @@ FAILED tests/test_tide.py::test_tide - KeyError: 'spring'
 """
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("output", "expected"),
     [
         (PYTEST, "tests failed: 12 passed, 1 failed (pytest)"),
@@ -94,7 +95,7 @@ def test_a_test_run_is_told_by_its_counts(output: str, expected: str) -> None:
     assert outcome_of(coloured, failed=False, may_be_tests=True)[0] == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("output", "expected"),
     [
         ("Exit code 128\nfatal: not a git repository", ("command failed: fatal: not a git repository",)),
@@ -121,15 +122,13 @@ def test_an_error_is_short_however_long_the_output_is() -> None:
     assert outcome_of("Error:" + "x" * 5_000, failed=True, may_be_tests=False) == ()
 
 
-@pytest.mark.parametrize(
-    "piece", ["\n", " ", "  1 failed\n", "1 passed, ", "Ran 1 tests in 1s\n", "A", "12 passing\n  ", "-"]
-)
+@each_case("piece", ["\n", " ", "  1 failed\n", "1 passed, ", "Ran 1 tests in 1s\n", "A", "12 passing\n  ", "-"])
 def test_no_output_takes_long_to_read(piece: str) -> None:
     output = piece * (1_000_000 // len(piece))
     assert cost(lambda: outcome_of(output, failed=True, may_be_tests=True), 2) <= 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "expected"),
     [
         ("python -m pytest -q", True),
@@ -145,7 +144,7 @@ def test_a_run_of_tests_is_known_by_its_command(command: str, expected: bool) ->
     assert runs_tests(command) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("output", "expected"),
     [("Exit code: 1\nOutput:\nx", 1), ("Process exited with code 0\nx", 0), ("x\nExit code: 2", 2), ("x", None)],
 )

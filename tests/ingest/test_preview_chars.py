@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.engine_parts import change_settings
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -20,7 +21,7 @@ def test_an_episode_has_no_more_of_its_transcript_than_the_setting_says(engine: 
     said = [{"role": "user", "content": text} for text in (WORDS, "One.", "Two.")]
     talk.write_text("".join(json.dumps(line) + "\n" for line in said), "utf-8")
     settings = replace(engine.settings, ingest=IngestSettings(preview_chars=600))
-    engine._context.settings = settings
+    change_settings(engine, settings)
     engine.ingest([talk])
     episodes = [engine.show(hit.id) for hit in engine.timeline()]
     assert 300 < max(len(episode.preview) for episode, _, _ in episodes) <= 600

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import project_meant_in, project_of_folder
@@ -64,7 +65,7 @@ def test_a_worktree_that_is_gone_is_named_by_its_path(repository: Path) -> None:
     assert project_of(str(repository.parent / "fix-queue")) == "fix-queue"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cwd", "content", "name"),
     [
         ("/home/mia/fix", b"gitdir: /home/mia/harbor/.git/worktrees/fix\n", "harbor"),
@@ -94,9 +95,7 @@ def test_a_git_file_that_is_a_link_or_no_file_is_not_read(tmp_path: Path) -> Non
         assert project_of(str(tmp_path / name)) == name
 
 
-@pytest.mark.parametrize(
-    "cwd", ["//server/share", "\\\\server\\data\\share", "relative/share", "/nowhere/share", "/a\x00b/share"]
-)
+@each_case("cwd", ["//server/share", "\\\\server\\data\\share", "relative/share", "/nowhere/share", "/a\x00b/share"])
 def test_other_machines_and_names_of_no_file_are_not_opened(cwd: str) -> None:
     assert project_of(cwd) == "share"
 
@@ -150,7 +149,7 @@ def test_clones_and_worktrees_of_one_remote_have_one_identity(repository: Path) 
         assert project_and_repository(str(repository.parent / name))[1] == "git.example.org/mia/harbor"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("config", "expected"),
     [
         (
@@ -173,7 +172,7 @@ def test_a_remote_is_known_by_host_and_path_alone(config: str, expected: str) ->
     assert remote_of(config) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "urls",
     [
         ("http://localhost:8001/team/px.git", "http://localhost:8002/team/px.git", "http://localhost/team/px.git"),
@@ -191,7 +190,7 @@ def test_remotes_that_lead_to_other_repositories_are_told_apart(urls: tuple[str,
     assert len({remote_of(f'[remote "origin"]\nurl = {url}\n') for url in urls}) == len(urls)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "urls",
     [
         ("https://host.example/mia/px.git", "git@host.example:mia/px", "ssh://git@HOST.example:22/mia/px/"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.engine_parts import connector_of
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
@@ -54,7 +55,7 @@ def settled(monkeypatch) -> None:
 def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, statement):
     values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
     query = sql_statements.statement(statement)
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
@@ -63,10 +64,12 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "BATCH_SECONDS", 1e9)
     monkeypatch.setattr(storing, "LOCK_SECONDS", 1e9)
-    _many(tmp_path, 900)
+    for name in ("BATCH_PIECES", "BATCH_FILES"):
+        monkeypatch.setattr(queue, name, getattr(queue, name) // 10)
+    _many(tmp_path, 90)
     with _statements(engine) as told:
         report = engine.ingest([tmp_path])
-    assert (report.files, report.episodes, report.turns, report.problems) == (900, 900, 900, [])
+    assert (report.files, report.episodes, report.turns, report.problems) == (90, 90, 90, [])
     assert told.count("COMMIT") == 3
 
 
@@ -100,7 +103,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     """The copy repeats a turn of a transcript whose record is damaged, which is met in the middle of storing."""
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")
     engine.ingest([tmp_path])
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         tx._connection.execute("UPDATE transcripts SET title = 'edited by hand'")
     _talk(tmp_path / "a" / "1.jsonl", "Before the copy")
     _talk(tmp_path / "b" / "copy.jsonl", "Said in both")
@@ -108,7 +111,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     report = engine.ingest([tmp_path / "a", tmp_path / "b" / "copy.jsonl", tmp_path / "c"])
     assert (report.unread, report.episodes, report.turns) == (1, 2, 2)
     assert "damaged" in report.problems[0]
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert tx.one("count_episodes", user="local") == (4,)
 
 

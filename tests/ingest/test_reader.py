@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.errors import InvalidInput, NotFound
@@ -100,7 +101,7 @@ def test_a_letter_with_the_bytes_of_a_byte_order_mark_stays(tmp_path, end):
     assert [line.data for line in reader.records(path)] == [f'{{"a": "{end}'.encode(), b'{"a": "b"}']
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     [
         b'x{"a":',
@@ -121,7 +122,7 @@ def test_a_letter_with_the_bytes_of_a_byte_order_mark_stays(tmp_path, end):
         b'{"type":"user","message":{"content":[{"type":"text"},',
     ],
 )
-@pytest.mark.parametrize("around", [(b"", b""), (b'{"a":1', b'{"a":1}'), (b'{"a":"b,', b'{"a":1}')])
+@each_case("around", [(b"", b""), (b'{"a":1', b'{"a":1}'), (b'{"a":"b,', b'{"a":1}')])
 def test_a_hostile_line_is_taken_apart_in_linear_time(tmp_path, piece, around):
     path = tmp_path / "a.jsonl"
 

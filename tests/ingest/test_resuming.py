@@ -127,7 +127,7 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(
         st.binary(max_size=300).filter(_is_plain),

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.ingest.test_openclaw_database import Host
 
 from picomem.engine.engine import Engine
@@ -130,7 +131,7 @@ def test_what_a_person_withheld_stays_withheld_whatever_the_host_says(engine, op
     assert shown() == ["s1"]
 
 
-@pytest.mark.parametrize("host", HostPolicy)
+@each_case("host", HostPolicy)
 def test_a_session_that_was_withheld_before_hosts_were_asked_stays_withheld(host):
     assert decide("deny", None, host) == ("deny", None)
 
@@ -311,7 +312,7 @@ _ALLOW_DIRECT = {"default": "deny", "rules": [{"action": "allow", "match": {"cha
 _KEYS = {"keyPrefix": "cron:"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "settings", "policy"),
     [
         ({}, {}, HostPolicy.ALLOW),

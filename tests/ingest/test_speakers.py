@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.ingest.formats.openclaw.senders import of_message, of_session
@@ -118,7 +119,7 @@ _SPOKEN_BY_OTHERS: dict[str, list] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", _SPOKEN_BY_OTHERS)
+@each_case("name", _SPOKEN_BY_OTHERS)
 def test_a_record_with_a_sign_of_another_speaker_is_not_the_users(read, name: str):
     records = _SPOKEN_BY_OTHERS[name]
     turns, _ = read(records, name=_ROLLOUT if "payload" in records[-1] else "s1.jsonl")
@@ -144,7 +145,7 @@ _THE_USERS_OWN: dict[str, list] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", _THE_USERS_OWN)
+@each_case("name", _THE_USERS_OWN)
 def test_a_record_in_which_all_fields_name_a_person_is_the_users(read, name: str):
     records = _THE_USERS_OWN[name]
     turns, _ = read(records, name=_ROLLOUT if "payload" in records[-1] else "s1.jsonl")
@@ -177,7 +178,7 @@ def test_a_first_line_that_cannot_be_read_is_told_and_nothing_behind_it_is_the_u
     assert len(report.problems) == 1 and "who speaks" in report.problems[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "entry"),
     [
         ("agent:main:Discord:Group:1", {"chatType": "direct"}),
@@ -190,7 +191,7 @@ def test_one_sign_of_a_group_makes_an_openclaw_session_a_groups(key: str, entry:
     assert of_session(key, entry) is Origin.OTHER
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"System: [10:00] Exec completed (code 0) :: hello\n\n{_ORDER}",
@@ -245,7 +246,7 @@ def test_what_is_said_in_a_group_is_not_the_users(text: str, engine: Engine, tmp
     assert engine.recall("invoices Nordic Shell").hits == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"[channel docs](https://docs.example/x): {_ORDER}",
@@ -265,12 +266,12 @@ def test_an_answer_to_a_quoted_message_is_the_users():
     assert (own_words(words).strip(), origin) == (_ORDER, Origin.USER)
 
 
-@pytest.mark.parametrize("provenance", ["inter_session", {"sourceTool": "sessions_send"}, {}, ["external_user"], 1])
+@each_case("provenance", ["inter_session", {"sourceTool": "sessions_send"}, {}, ["external_user"], 1])
 def test_a_provenance_that_names_no_person_is_a_doubt(provenance: object):
     assert doubted({"provenance": provenance}) not in (None, Origin.USER)
 
 
-@pytest.mark.parametrize("more", [{}, {"sourceChannel": "telegram"}, {"originSessionId": "s0"}])
+@each_case("more", [{}, {"sourceChannel": "telegram"}, {"originSessionId": "s0"}])
 def test_a_provenance_of_openclaw_that_names_a_person_is_no_doubt(more: dict):
     assert doubted({"provenance": {"kind": "external_user", **more}}) is None
 
@@ -295,7 +296,7 @@ def test_a_group_and_a_scheduled_job_of_picobot_are_not_the_users(tmp_path: Path
     assert [turn.origin for turn in turns] == [Origin.OTHER]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "origin"),
     [
         ("cli:direct", Origin.USER),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.databases import Database
+from tests.engine_parts import caller_context_of, connector_of
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -100,7 +101,7 @@ def texts(engine: Engine) -> list[str]:
 
 
 def copies(engine: Engine) -> list[Path]:
-    return engine._context.copies().paths()
+    return caller_context_of(engine).copies().paths()
 
 
 def age(path: Path, engine: Engine, days: int) -> None:
@@ -376,7 +377,7 @@ def test_a_copy_that_loses_to_a_purge_is_thrown_away(keeping: Opener, path: Path
     monkeypatch.setattr(transcript_copies, "write_copy", write_and_purge)
     done = keep_transcripts(engine)
     assert done is not None and done.made == 0
-    assert list((copies_folder(engine._context.connector) or path).rglob("*.zst*")) == []
+    assert list((copies_folder(connector_of(engine)) or path).rglob("*.zst*")) == []
 
 
 def test_the_setting_names_its_choices() -> None:
@@ -387,7 +388,7 @@ def test_the_setting_names_its_choices() -> None:
 def test_an_id_that_picomem_did_not_make_names_no_file(keeping: Opener, path: Path) -> None:
     engine = keeping("all")
     engine.ingest([path])
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         (known,) = episodes.transcripts(tx, engine.scope)
         from picomem.light_dataclass import replace
 

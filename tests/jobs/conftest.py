@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,16 +58,6 @@ def at_work(runtime: Runtime, *, watches: bool = False) -> Iterator[Background]:
         yield background
     finally:
         background.end(PATIENCE_SECONDS)
-
-
-def until(truth: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    tick = threading.Event()
-    for _ in range(PATIENCE_SECONDS * 50):
-        if truth():
-            return
-        tick.wait(0.02)
-    assert truth()
 
 
 def job(runtime: Runtime, name: str, user: str = "local") -> JobView:

@@ -43,7 +43,7 @@ pytestmark = [
     pytest.mark.sqlite_file("kills a process at one of SQLite's statements"),
 ]
 
-KILLS = amount(6, 60)  # of each kind
+KILLS = amount(3, 60)  # of each kind
 _NEVER = 1_000_000
 
 Work = Callable[..., int]

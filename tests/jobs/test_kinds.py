@@ -12,6 +12,7 @@ import pytest
 from tests.consolidation.conftest import TALK, begun
 from tests.ingest.test_transcript_copies import write
 from tests.sqlite_file import connection_of
+from tests.waiting import wait_until
 
 from picomem.clock import DAY, MINUTE, iso
 from picomem.engine.engine import Engine
@@ -46,7 +47,7 @@ from picomem.settings import (
     Settings,
 )
 
-from .conftest import at_work, job, state, until
+from .conftest import at_work, job, state
 
 
 def _engine(runtime: Runtime, user: str):
@@ -61,8 +62,10 @@ def test_idle_conversations_of_every_user_are_consolidated(runtime: Runtime, clo
         begun(_engine(runtime, "cid"), *TALK[:2])
         clock.now += MINUTE
         for user, talk in talks.items():
-            until(lambda user=user, talk=talk: _engine(runtime, user).sessions().get(talk).last_consolidated_seq == 2)
-            until(lambda user=user: state(runtime, CONSOLIDATE, user) == "done")
+            wait_until(
+                lambda user=user, talk=talk: _engine(runtime, user).sessions().get(talk).last_consolidated_seq == 2
+            )
+            wait_until(lambda user=user: state(runtime, CONSOLIDATE, user) == "done")
     assert state(runtime, CONSOLIDATE, "cid") == "", "what is not idle is left"
 
 
@@ -97,7 +100,7 @@ def test_each_trigger_begins_consolidation_once(
         if then:
             runtime.engine().sessions().append(talk, *then)
         with at_work(runtime):
-            until(lambda: state(runtime, CONSOLIDATE) == "done")
+            wait_until(lambda: state(runtime, CONSOLIDATE) == "done")
         assert runtime.engine().sessions().get(talk).last_consolidated_seq == 2 + len(then)
         clock.now += DAY
         assert Consolidate().find(runtime.job_store(), "") == []
@@ -108,7 +111,7 @@ def test_a_process_of_one_user_leaves_the_conversations_of_others(runtime: Runti
     talks = {user: begun(_engine(runtime, user), *TALK[:2]).id for user in ("ann", "bob", "cid")}
     clock.now += 10 * MINUTE
     with in_background(_engine(runtime, "bob"), look_seconds=0.01):
-        until(lambda: state(runtime, CONSOLIDATE, "bob") == "done")
+        wait_until(lambda: state(runtime, CONSOLIDATE, "bob") == "done")
     consolidated = {
         user: _engine(runtime, user).sessions().get(talk).last_consolidated_seq for user, talk in talks.items()
     }
@@ -130,11 +133,11 @@ def test_what_is_past_its_time_is_archived_once_in_an_interval(runtime: Runtime,
     ann.remember("The pier is closed until May", key="pier", expires=iso(clock.now + MINUTE))
     with at_work(runtime):
         clock.now += MINUTE
-        until(lambda: state(runtime, RETENTION, "ann") == "done")
+        wait_until(lambda: state(runtime, RETENTION, "ann") == "done")
         assert [memory.key for memory in ann.memories()] == ["crane"]
         assert job(runtime, RETENTION, "ann").next_run_at == iso(clock.now + 60 * MINUTE)
         clock.now += 100 * MINUTE
-        until(lambda: ann.memories(archived=True)[-1].key and len(ann.memories(archived=True)) == 2)
+        wait_until(lambda: ann.memories(archived=True)[-1].key and len(ann.memories(archived=True)) == 2)
     assert {change.actor for change, _ in ann.changes() if change.verb == "expire"} == {"job:retention"}
     assert state(runtime, RETENTION, "bob") == ""
 
@@ -145,11 +148,11 @@ def test_the_index_page_is_exported_when_memory_changed(db: Path, tmp_path: Path
     with Runtime(database.connect(db), settings, clock=clock) as runtime, at_work(runtime):
         engine = runtime.engine()
         engine.remember("The staging database listens on port 5433", key="staging_db_port", pinned=True)
-        until(lambda: page.exists() and "5433" in page.read_text())
-        until(lambda: state(runtime, EXPORT_INDEX) == "done")
+        wait_until(lambda: page.exists() and "5433" in page.read_text())
+        wait_until(lambda: state(runtime, EXPORT_INDEX) == "done")
         page.unlink()
         engine.revise("staging_db_port", "The staging database listens on port 6432")
-        until(lambda: page.exists() and "6432" in page.read_text())
+        wait_until(lambda: page.exists() and "6432" in page.read_text())
         runtime.engine(scope=Scope("ann")).remember("Ann mends the lute on Fridays", key="lute")
     assert "lute" not in page.read_text()
 
@@ -162,7 +165,7 @@ def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime
     runtime._resources.settings = settings
     runtime.engine().remember("The crane is yellow", key="crane")
     with at_work(runtime):
-        until(lambda: state(runtime, EXPORT_INDEX) == "failed")
+        wait_until(lambda: state(runtime, EXPORT_INDEX) == "failed")
         first = job(runtime, EXPORT_INDEX)
         assert (first.failures, first.next_run_at) == (1, iso(clock.now + MINUTE))
         assert str(blocked) in first.last_error
@@ -171,12 +174,12 @@ def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime
         assert shown.job_errors == {EXPORT_INDEX: first.last_error}
         assert f"The job {EXPORT_INDEX} says: {first.last_error}" in operation("status").presentation(shown).warnings
         clock.now += MINUTE
-        until(lambda: job(runtime, EXPORT_INDEX).failures == 2)
-        until(lambda: state(runtime, EXPORT_INDEX) == "failed")
+        wait_until(lambda: job(runtime, EXPORT_INDEX).failures == 2)
+        wait_until(lambda: state(runtime, EXPORT_INDEX) == "failed")
         assert job(runtime, EXPORT_INDEX).next_run_at == iso(clock.now + 2 * MINUTE)
         blocked.rmdir()
         clock.now += 2 * MINUTE
-        until(lambda: state(runtime, EXPORT_INDEX) == "done")
+        wait_until(lambda: state(runtime, EXPORT_INDEX) == "done")
     mended = job(runtime, EXPORT_INDEX)
     assert (mended.failures, mended.last_error) == (0, "")
 
@@ -201,7 +204,7 @@ def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, cl
     cancel = operation("cancel-job")
     with at_work(runtime):
         clock.now += 10 * MINUTE
-        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+        wait_until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
     assert cancel.call(ann, CancelJobRequest(CONSOLIDATE)).state == "cancelled"
     second = begun(ann, *TALK[:2]).id
     clock.now += DAY - MINUTE
@@ -210,7 +213,7 @@ def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, cl
     assert cancel.call(ann, CancelJobRequest(CONSOLIDATE, resume=True)).state == "waiting"
     assert [due.user for due in Consolidate().find(store, "")] == ["ann"]
     with at_work(runtime):
-        until(lambda: ann.sessions().get(second).last_consolidated_seq == 2)
+        wait_until(lambda: ann.sessions().get(second).last_consolidated_seq == 2)
     assert ann.sessions().get(first).last_consolidated_seq == 2
 
 
@@ -220,7 +223,7 @@ def test_jobs_come_by_pages_and_belong_to_their_user(runtime: Runtime, clock) ->
     ann.remember("The pier is closed until May", key="pier", expires=iso(clock.now + MINUTE))
     with at_work(runtime):
         clock.now += 10 * MINUTE
-        until(lambda: state(runtime, CONSOLIDATE, "ann") == state(runtime, RETENTION, "ann") == "done")
+        wait_until(lambda: state(runtime, CONSOLIDATE, "ann") == state(runtime, RETENTION, "ann") == "done")
     listing = operation("jobs")
     first = listing.call(ann, JobsRequest(limit=1))
     second = listing.call(ann, JobsRequest(limit=1, cursor=first.cursor))
@@ -241,7 +244,7 @@ def test_a_purge_leaves_no_job_and_no_error_behind(runtime: Runtime, clock) -> N
     begun(ann, *TALK[:2])
     with at_work(runtime):
         clock.now += 10 * MINUTE
-        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+        wait_until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
     ann.purge(everything=True)
     assert operation("jobs").call(ann, JobsRequest()).jobs == []
     json.dumps(ann.status().jobs)
@@ -261,8 +264,8 @@ def test_a_damaged_job_is_left_out_and_begins_anew(runtime: Runtime, clock) -> N
     assert operation("jobs").call(ann, JobsRequest()).jobs == []
     assert ann.status().jobs == {}
     with at_work(runtime):
-        until(lambda: ann.sessions().get(session.id).last_consolidated_seq == 2)
-        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+        wait_until(lambda: ann.sessions().get(session.id).last_consolidated_seq == 2)
+        wait_until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
     assert job(runtime, CONSOLIDATE, "ann").failures == 0
 
 
@@ -278,7 +281,7 @@ def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock,
     with Runtime(database.connect(db), settings, clock=clock) as runtime:
         runtime.engine().ingest([log])
         with at_work(runtime):
-            until(lambda: runtime.engine().status().copies["files"] == 1)
+            wait_until(lambda: runtime.engine().status().copies["files"] == 1)
             assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 from tests.conftest import START
 
 from picomem.clock import DAY, HOUR, MINUTE
@@ -42,7 +42,7 @@ def test_a_job_that_succeeds_has_no_error_any_more_and_knows_what_it_has_seen() 
     assert ended(RUNNING, Done(rest=30 * DAY), "4", START).next_run_at == START + DAY
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "state", "rest"),
     [
         (Interrupted(), JobState.WAITING, 0),

@@ -251,7 +251,7 @@ class ModelGraph:
 
 
 @given(st.lists(_STEPS, max_size=12))
-@settings(max_examples=amount(40, 1_000))
+@settings(max_examples=amount(20, 1_000))
 @pytest.mark.sqlite_file("a store for each example")
 def test_any_calls_leave_the_graph_that_server_memory_would_have(steps: list[tuple[str, list]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -272,7 +272,7 @@ def test_any_calls_leave_the_graph_that_server_memory_would_have(steps: list[tup
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=40))
-@settings(max_examples=amount(200, 5_000))
+@settings(max_examples=amount(50, 5_000))
 def test_any_names_and_texts_are_mapped_there_and_back(name: str, type_: str, text: str) -> None:
     def same(given_: str) -> str:
         return given_

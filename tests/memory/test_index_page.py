@@ -28,7 +28,7 @@ contents = st.text(min_size=1, max_size=400) | st.sampled_from(["数据库迁移
 
 @pytest.mark.requirement("O9")
 @pytest.mark.reliability("S1")
-@settings(max_examples=amount(60, 10_000))
+@settings(max_examples=amount(40, 10_000))
 @given(
     st.lists(st.tuples(contents, st.sampled_from(list(Kind)), st.floats(0, 1), st.booleans()), max_size=60),
     st.integers(200, 2_000),

@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 from tests.amounts import amount
 from tests.databases import chosen
 from tests.programs import start
+from tests.waiting import wait_until
 
 from picomem.clock import SECOND, Micros
 from picomem.memory import lease as leases
@@ -29,7 +29,7 @@ from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
 
-RACES = amount(20, 200)
+RACES = amount(8, 200)
 RACERS = 4
 BEGIN = 1_777_593_600 * SECOND
 PATIENCE_SECONDS = 30
@@ -49,8 +49,7 @@ def _try_once(connector: Connector, lease: Lease, working: Path) -> str:
 
 def _work_in_turn(connector: Connector, lease: Lease, working: Path) -> str:
     """Wait for the lease, work and give it back. The work fails if another process works at the same time."""
-    while not _take(connector, lease):
-        time.sleep(0.001)
+    wait_until(lambda: _take(connector, lease), seconds=PATIENCE_SECONDS, every=0.001)
     try:
         working.touch(exist_ok=False)
     except FileExistsError:
@@ -63,13 +62,15 @@ def _work_in_turn(connector: Connector, lease: Lease, working: Path) -> str:
 
 def _die_as_owner(connector: Connector, lease: Lease, working: Path) -> str:
     """Try until the lease is free; whoever gets it is killed while it holds it."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not _take(connector, lease):
-        if time.monotonic() > deadline:
-            return "kept out"
+
+    def is_taken() -> bool:
+        if _take(connector, lease):
+            return True
         with _refusals(working).open("a") as refusals:
             refusals.write(".")
-        time.sleep(0.001)
+        return False
+
+    wait_until(is_taken, seconds=PATIENCE_SECONDS, every=0.001)
     with working.open("a") as owners:
         owners.write("owner\n")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -87,11 +88,13 @@ def _race(kind: str, path: Path) -> list[str]:
     for _ in range(RACERS):
         child = os.fork()
         if child == 0:
-            connector = chosen().connect(path)
-            lease = Lease(scope=MIA, name="work", clock=lambda: _now(path))
-            os.read(gate, 1)
-            os.write(answering, f"{_KINDS[kind](connector, lease, path.with_suffix('.working'))}\n".encode())
-            os._exit(0)
+            try:
+                connector = chosen().connect(path)
+                lease = Lease(scope=MIA, name="work", clock=lambda: _now(path))
+                os.read(gate, 1)
+                os.write(answering, f"{_KINDS[kind](connector, lease, path.with_suffix('.working'))}\n".encode())
+            finally:
+                os._exit(0)  # also one that was kept out: it has no answer
         children.append(child)
     os.write(opening, b"." * RACERS)
     os.close(answering)
@@ -119,11 +122,10 @@ def _let_the_lease_of_the_dead_expire(path: Path, waiting: int) -> None:
     working = path.with_suffix(".working")
     owners, refusals = working.read_text(), _refusals(working)
     before = refusals.stat().st_size if refusals.exists() else 0
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not refusals.exists() or refusals.stat().st_size <= before + waiting:  # each may have tried before the kill
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.001)
+    # Each may have tried before the kill.
+    wait_until(
+        lambda: refusals.exists() and refusals.stat().st_size > before + waiting, seconds=PATIENCE_SECONDS, every=0.001
+    )
     assert working.read_text() == owners, "the lease of a dead owner was taken before it expired"
     clock = path.with_suffix(".clock")
     later = clock.with_suffix(".later")
@@ -256,11 +258,14 @@ def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(
 def _wait_for_renewal(connector: Connector, now: list[Micros]) -> None:
     """Wait until a lease lasts for its whole time from now on. It looks through a connection of its own: on the
     writer's, which no two threads can use at once, it would keep the heartbeat out."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
     expected = [(now[0] + LEASE_SECONDS * SECOND,)]
     with closing(apsw.Connection(connector.name)) as looking:
-        while looking.execute("SELECT expires_at FROM leases").fetchall() != expected:
-            assert time.monotonic() < deadline, "the lease was not renewed"
+        wait_until(
+            lambda: looking.execute("SELECT expires_at FROM leases").fetchall() == expected,
+            seconds=PATIENCE_SECONDS,
+            every=0.001,
+            otherwise="the lease was not renewed",
+        )
 
 
 @pytest.mark.sqlite_file("races processes for leases in a file")

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.databases import Database
 
 from benchmarks.fill_memories import PROJECTS, RARE_TAG, TAGS, fill_memories
@@ -35,8 +36,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iter
 
 
 @pytest.mark.requirement("O9")
-@pytest.mark.parametrize("budget", [200, 1_500, 20_000])
-@pytest.mark.parametrize("project", ["", PROJECTS[0]])
+@each_case("budget", [200, 1_500, 20_000])
+@each_case("project", ["", PROJECTS[0]])
 def test_the_index_page_is_that_of_all_memories(filled: Engine, budget: int, project: str) -> None:
     scope = Scope("local", project=project)
     visible = [memory for memory in filled.memories() if not project or memory.scope.project in ("", project)]
@@ -55,12 +56,12 @@ def test_the_account_of_the_index_page_is_that_of_all_memories(filled: Engine) -
 
 
 @pytest.mark.requirement("O14")
-@pytest.mark.parametrize(
+@each_case(
     "filters",
     [{}, {"kind": "decision"}, {"origin": "web"}, {"tag": TAGS[0]}, {"tag": RARE_TAG}, {"project": PROJECTS[1]}],
     ids=str,
 )
-@pytest.mark.parametrize("archived", [False, True])
+@each_case("archived", [False, True])
 def test_pages_of_a_list_hold_everything_once_in_order(filled: Engine, filters: dict[str, str], archived: bool) -> None:
     listed = _all_pages(filled, filters, archived=archived)
     wanted = [memory for memory in filled.memories(archived=archived) if _passes(memory, **filters)]

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.engine_parts import change_settings
 
 import picomem
 from picomem.clock import DAY, HOUR
@@ -168,7 +169,7 @@ def test_citations_are_shown_as_the_settings_say(told: Engine) -> None:
     from dataclasses import replace
 
     assert "2026-04-07" in run(told, "recall", query="queue").hits[0].citation
-    told._context.settings = replace(told.settings, memory=replace(told.settings.memory, citations="off"))
+    change_settings(told, replace(told.settings, memory=replace(told.settings.memory, citations="off")))
     answer = run(told, "recall", query="queue")
     assert answer.hits[0].citation == ""
     assert "2026-04-07" not in operation("recall").reply(answer)

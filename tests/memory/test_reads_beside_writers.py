@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 import pytest
+from tests.engine_parts import connector_of
 
 from picomem.engine.agent_support import quotes_in_context
 from picomem.engine.engine import Engine
@@ -24,7 +25,7 @@ def writing(engine: Engine) -> Iterator[None]:
     begun, ended = Event(), Event()
 
     def hold() -> None:
-        with engine._context.connector.write(engine.scope):
+        with connector_of(engine).write(engine.scope):
             begun.set()
             ended.wait()
 

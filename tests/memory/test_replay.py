@@ -34,7 +34,7 @@ from picomem.records.kinds import Kind
 from picomem.records.session import NewMessage, Role
 from picomem.settings import RecallSettings, Settings
 
-SEEDS = amount(4, 50)
+SEEDS = amount(2, 50)
 STEPS = 40
 BEGIN = parse_iso("2026-05-01")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY
 from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_context
@@ -21,12 +22,12 @@ HOUR = 3_600_000_000
 
 
 def stored(engine: Engine) -> str:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         return user_entries.value(tx, engine.scope, user_entries.HANDED_OVER) or ""
 
 
 def in_context_after(engine: Engine, micros: int, text: str) -> list[Origin]:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         now = engine.now() + micros
         kept = untrusted_handouts.load(tx, engine.scope, now)
         return [origin for origin, _ in untrusted_handouts.in_context(tx, kept, text, now)]
@@ -44,7 +45,7 @@ def test_no_word_is_kept_and_few_quotes_are(engine: Engine) -> None:
     keep_quotes(engine, [(Origin.OTHER, f"the quote {number} says {number * 7}") for number in range(500)])
     keep_quotes(engine, [PAGE])
     assert "mallory" not in stored(engine).lower() and len(stored(engine)) < 50_000
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         kept = untrusted_handouts.load(tx, engine.scope, engine.now())
     assert len(kept) <= 32 and kept[-1].origin is Origin.WEB
 
@@ -84,7 +85,7 @@ def test_what_hooks_noted_says_when_a_memory_was_handed_out(engine: Engine, cloc
 def test_a_record_of_an_older_program_is_read(engine: Engine) -> None:
     crane = engine.remember("The crane is red", key="crane").memory
     assert crane
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         user_entries.put(tx, engine.scope, user_entries.INJECTED, json.dumps({"s1": [7 * DAY, [f"{crane.id} 1f"]]}))
     assert injected_in(engine, "s1") == {f"{crane.id} 1f"}
     why = operation("why")
@@ -95,7 +96,7 @@ def test_a_record_of_an_older_program_is_read(engine: Engine) -> None:
 
 def test_a_damaged_record_hides_no_reason(engine: Engine) -> None:
     engine.remember("The crane is red", key="crane")
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         user_entries.put(tx, engine.scope, user_entries.INJECTED, "[1")
     why = operation("why")
     explained = why.call(engine, why.request(id="crane"))

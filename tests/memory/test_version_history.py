@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 
 from picomem.memory.version_history import versions_at
 from picomem.records.kinds import Kind
@@ -27,7 +27,7 @@ REVISED = [
 ARCHIVED = [version("blue", (10, None), (10, 20))]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("versions", "known_before", "true_before", "expected"),
     [
         (REVISED, None, None, ["blue, still", "blue until 15", "red"]),

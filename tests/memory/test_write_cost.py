@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from tests.cost import python_calls
+from tests.engine_parts import connector_of
 
 from picomem.clock import SECOND, iso
 from picomem.engine.engine import Engine
@@ -124,7 +125,7 @@ def test_too_many_tags_are_refused_before_any_of_them_is_read(engine):
 
 def _store(engine: Engine, contents: Sequence[str]) -> None:
     """Store statements past the gate."""
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         for number, content in enumerate(contents):
             now = engine.now() + number
             memories.insert(

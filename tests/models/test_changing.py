@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from tests.waiting import wait_until
 
 from picomem.app import open_engine
 from picomem.clock import SECOND
@@ -272,12 +273,6 @@ def test_a_run_that_is_killed_anywhere_goes_on_from_there(db, tmp_path, chosen, 
     assert len(server.texts) < 101 + 3 * 40, "what was made before a kill is not made again"
 
 
-def until(truth, seconds: float = 60) -> bool:
-    """Whether it becomes true in time."""
-    tick = threading.Event()
-    return any(truth() or tick.wait(0.05) for _ in range(int(seconds / 0.05))) or truth()
-
-
 @pytest.mark.sqlite_file("reads and changes rows in the file")
 @pytest.mark.requirement("X10")
 @pytest.mark.parametrize("command", [["mcp"], ["ingest", "--watch", "."]])
@@ -288,7 +283,7 @@ def test_a_process_that_stays_makes_them_in_the_background(db, tmp_path, chosen,
         fill(memory, folder)
     process = start(db, server.url, *[str(folder) if part == "." else part for part in command])
     try:
-        assert until(lambda: counts(db).get("endpoint-tiny", 0) == 61)
+        wait_until(lambda: counts(db).get("endpoint-tiny", 0) == 61)
         assert counts(db)["wordllama-l2-256"] == 61, "only a person's command removes the old ones"
     finally:
         process.kill()
@@ -304,7 +299,7 @@ def test_an_episode_that_came_in_while_the_server_was_away_gets_its_vector_later
     server.behave = None
     with open_engine(db, settings=settings) as memory:
         with in_background(memory, look_seconds=0.01):
-            assert until(lambda: missing_vectors(memory) == 0)
+            wait_until(lambda: missing_vectors(memory) == 0)
             memory.remember("The kitten is blue", key="pet")
         assert memory.recall("feline").hits[0].key == "pet"
 

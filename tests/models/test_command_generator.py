@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.cases import each_case
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import GOOD
 
@@ -66,7 +67,7 @@ def script(tmp_path: Path) -> Script:
 
     def _written(body: str, *arguments: str) -> str:
         path = tmp_path / "answer.py"
-        path.write_text("import json, os, subprocess, sys, time\n" + textwrap.dedent(body))
+        path.write_text("import json, os, signal, subprocess, sys\n" + textwrap.dedent(body))
         return shlex.join([sys.executable, str(path), *arguments])
 
     return _written
@@ -142,9 +143,9 @@ def test_a_process_that_such_a_command_started_starts_no_other(monkeypatch: pyte
 def test_a_command_that_is_too_slow_is_killed_with_all_that_it_started(script: Script, tmp_path: Path) -> None:
     command = script(
         """
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         open(sys.argv[1], "w").write(f"{os.getpid()} {child.pid}")
-        time.sleep(60)
+        signal.pause()
         """,
         str(tmp_path / "pids"),
     )
@@ -191,7 +192,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more(script: Script, tm
     assert books.spent.calls == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "problem"),
     [
         ("no-such-program-here -p", "there is no program “no-such-program-here”"),
@@ -205,7 +206,7 @@ def test_a_program_that_is_not_there_costs_nothing(command: str, problem: str) -
     assert books.spent == Spend()
 
 
-@pytest.mark.parametrize("command", ["claude 'unclosed", "   "])
+@each_case("command", ["claude 'unclosed", "   "])
 def test_a_command_that_cannot_be_split_is_refused_at_once(command: str) -> None:
     with pytest.raises(InvalidInput, match=r"memory\.consolidation_command"):
         proposed(command)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cases import each_case
 from tests.models.conftest import DIMENSIONS, answer, vector
 
 from picomem.app import open_engine
@@ -261,7 +262,7 @@ def test_an_answer_in_base64_is_read_too() -> None:
     assert rows is not None and rows.tolist() == [[1, 2, 3]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     ["", "null", "[]", "{}", '{"data": null}', '{"data": [1]}', '{"data": [{}]}', '{"data": [{"embedding": []}]}',
      '{"data": [{"embedding": ["a"]}]}', '{"data": [{"embedding": [NaN]}]}', '{"data": [{"embedding": [[1]]}]}',
@@ -272,7 +273,7 @@ def test_anything_else_is_no_answer(body) -> None:
     assert vectors_of(body.encode(), 1) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url", ["", "localhost:11434", "file:///etc/passwd", "http://", "http://user:secret@host/v1", "http://h/v1?key=secret",
             "http://host:port/v1", "http://a b/v1"],
 )  # fmt: skip

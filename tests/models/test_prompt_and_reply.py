@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Ending, Fact, KnownMemory, Material, PromptLine, Proposal
@@ -32,7 +33,7 @@ READ = Proposal(
 TEXT = json.dumps(WHOLE)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         TEXT,
@@ -49,7 +50,7 @@ def test_an_answer_in_a_wrapping_is_read(text: str) -> None:
     assert read_answer(text) == READ
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "problem"),
     [
         ("", "empty"),

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.databases import chosen
+from tests.engine_parts import connector_of
 from tests.sqlite_file import connection_of
 
 from picomem.errors import InvalidInput, NotFound
@@ -148,7 +150,7 @@ def test_notes_that_are_no_longer_configured_leave_the_store(open_notes, tmp_pat
     other.mkdir()
     engine = open_notes(paths=(other,))
     assert engine.search_notes("heron").hits == []
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert tx.all("note_files", user="local") == []
 
 
@@ -235,8 +237,8 @@ def test_a_store_that_may_not_be_written_does_not_hide_what_changed(open_notes, 
     open_notes().search_notes("heron")
     workspace.write("memory/new.md", "An avocet")
     engine = open_notes()
-    engine._context.connector._writer.close()  # type: ignore[attr-defined]
-    engine._context.connector._writer = None  # type: ignore[attr-defined] - as in a folder that is read-only
+    connector_of(engine)._writer.close()  # type: ignore[attr-defined]
+    connector_of(engine)._writer = None  # type: ignore[attr-defined] - as in a folder that is read-only
     result = engine.search_notes("avocet")
     assert (result.searched, _names(result)) == ("files", ["memory/new.md#L1"])
 
@@ -259,7 +261,7 @@ def test_without_any_configured_nothing_is_read_and_that_is_said(engine, workspa
         engine.read_note("MEMORY.md")
 
 
-@pytest.mark.parametrize("path", ["workspace", "./workspace", ".."])
+@each_case("path", ["workspace", "./workspace", ".."])
 def test_a_relative_path_is_refused(path):
     with pytest.raises(InvalidInput, match="relative"):
         Settings(notes=NotesSettings(paths=(path,)))

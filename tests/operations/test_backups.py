@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import amount
+from tests.engine_parts import connector_of
 from tests.programs import start
 
 from picomem.app import open_engine as open_app_engine
@@ -41,7 +42,7 @@ pytestmark = [
 ]
 
 CYCLES = amount(3, 200)
-DAMAGED = amount(20, 200)
+DAMAGED = amount(10, 200)
 WRITERS = 2
 SETTINGS = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
 HARBOUR = "The amber harbour keeps its ledgers in a dry cellar"
@@ -528,7 +529,7 @@ def test_a_process_that_reads_for_long_keeps_a_store_from_being_replaced(tmp_pat
     filled(store)
     backup = Path(back_up(store, tmp_path / "backup.db").path)
     monkeypatch.setattr(replacing, "BUSY_MILLISECONDS", 50)
-    with opened(store) as reader, reader._context.connector.read() as tx:
+    with opened(store) as reader, connector_of(reader).read() as tx:
         from picomem.store import row_counts
 
         row_counts.episodes(tx, reader.scope)  # a snapshot from before the next change

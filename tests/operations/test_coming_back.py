@@ -14,6 +14,7 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 from tests.databases import Database
+from tests.engine_parts import caller_context_of
 
 from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
@@ -211,6 +212,6 @@ def test_what_was_handed_out_is_forgotten_with_a_purge(person: Engine, filled: t
     engine, _ = filled
     recall = operation("recall")
     recall.call(engine, recall.request(query="harbor"))
-    assert engine._context.returned_texts().pieces()
+    assert caller_context_of(engine).returned_texts().pieces()
     person.purge(everything=True)
-    assert not engine._context.returned_texts().pieces()
+    assert not caller_context_of(engine).returned_texts().pieces()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.cases import each_case
 
 import picomem
 from picomem.app import operations
@@ -68,7 +68,7 @@ def test_a_caller_over_a_network_is_told_of_operations_and_who_can_run_the_other
     assert for_remote_callers("Nothing is known.", OFFERED) == "Nothing is known."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "told"),
     [
         ("history billing_db", 'the operation `history` with `{"name": "billing_db"}`'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -11,8 +12,8 @@ from picomem.operations.table import operation
 
 
 @pytest.mark.requirement("O14")
-@pytest.mark.parametrize("verb", ["memories", "recall", "remember", "revise"])
-@pytest.mark.parametrize("parameters", [Parameters, PlainParameters])
+@each_case("verb", ["memories", "recall", "remember", "revise"])
+@each_case("parameters", [Parameters, PlainParameters])
 def test_category_and_kind_name_the_same_field(verb: str, parameters: type[Parameters]) -> None:
     needed = {"remember": {"content": "A"}, "revise": {"name": "a"}, "recall": {"query": "a"}}.get(verb, {})
     read = parameters(operation(verb))

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
+from tests.cases import each_case
 from tests.inert import assert_inert
 
 from picomem.app import operations
@@ -75,7 +76,7 @@ def results_of(operation: Operation, several: bool) -> Iterator[Any]:
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+@each_case("operation", operations(), ids=lambda operation: operation.name)
 def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> None:
     for result in results_of(operation, several=True):
         assert_inert(text_of(operation, result))
@@ -86,7 +87,7 @@ def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> Non
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+@each_case("operation", operations(), ids=lambda operation: operation.name)
 def test_no_name_begins_a_line(operation: Operation) -> None:
     for result in results_of(operation, several=False):
         for shown in (text_of(operation, result), operation.reply(result_for_agents(result, {}))):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from tests.amounts import amount
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
@@ -25,7 +26,7 @@ def filled(engine: Engine, count: int) -> list[Memory]:
     """So many memories, many of them equal in what the order looks at first."""
     choose = random.Random(5)
     made = []
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         for number in range(count):
             at = START - choose.randrange(4) * DAY
             memory = Memory(
@@ -91,7 +92,7 @@ def test_the_pages_hold_what_sorting_everything_gives(engine: Engine, fields: di
 
 def test_a_page_costs_the_same_however_many_there_are(engine: Engine) -> None:
     """With SOAK=1 of 100,000."""
-    filled(engine, amount(2_000, 100_000))
+    filled(engine, amount(700, 100_000))
     verb = operation("memories")
     verb.call(engine, verb.request(limit=50))
     seconds = []

@@ -10,6 +10,7 @@ from typing import Any, get_origin, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -205,8 +206,8 @@ def test_a_list_comes_by_pages_or_its_bound_is_known() -> None:
     assert unpaged == BOUNDED.keys()
 
 
-@pytest.mark.parametrize("cursor", ["x", "W10", "bnVsbA", "é", "[1]", "WzEsIDJd"])
-@pytest.mark.parametrize("name", ["memories", "timeline", "messages", "changes", "audit", "review", "jobs"])
+@each_case("cursor", ["x", "W10", "bnVsbA", "é", "[1]", "WzEsIDJd"])
+@each_case("name", ["memories", "timeline", "messages", "changes", "audit", "review", "jobs"])
 def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, name: str, cursor: str) -> None:
     engine.remember("The harbour closes at ten in the evening", key="harbour")
     session = engine.sessions().create(Channel.TUI).id

@@ -10,6 +10,8 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ToolFailed
 from tests.agent.conftest import Script
+from tests.cases import each_case
+from tests.engine_parts import connector_of
 from tests.gateway.test_mcp import protocol_error, refusal, talk
 
 from picomem import errors
@@ -70,7 +72,7 @@ def request_of(verb: Operation, folder: Path) -> Any:
     return verb.request(**values)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_a_caller_without_the_permission_is_refused_and_nothing_is_read_or_written(
     name: str, untouched: Untouched, tmp_path: Path
 ) -> None:
@@ -81,9 +83,10 @@ def test_a_caller_without_the_permission_is_refused_and_nothing_is_read_or_writt
     assert str(raised.value) == (
         f"“{name}” needs the permission {verb.permission}, which user:local does not have; ask as a caller that has it."
     )
+    assert untouched.uses == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_every_permission_is_a_known_one_and_says_what_the_operation_does(name: str) -> None:
     verb = operation(name)
     assert verb.permission in PERMISSIONS
@@ -91,13 +94,14 @@ def test_every_permission_is_a_known_one_and_says_what_the_operation_does(name: 
     assert (verb.permission == PURGE) == (name == "purge")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if operation(name).tool])
+@each_case("name", [name for name in NAMES if operation(name).tool])
 def test_a_client_of_the_server_is_refused_in_the_same_words(name: str, untouched: Untouched, tmp_path: Path) -> None:
     verb = operation(name)
     engine = untouched.runtime.engine(Caller(permissions=PERMISSIONS - {verb.permission}))
     arguments = arguments_of(verb, tmp_path)
     result = talk(build_server(engine), lambda client: client.call_tool(verb.tool, arguments))
     assert f"needs the permission {verb.permission}" in refusal(result)
+    assert untouched.uses == 0
 
 
 def test_a_client_of_the_server_without_permission_gets_no_index_page(untouched: Untouched) -> None:
@@ -124,7 +128,7 @@ def test_an_agent_is_shown_no_memory_that_its_caller_may_not_read(untouched: Unt
 
 
 def test_what_a_person_asks_to_be_remembered_is_left_where_their_caller_may_not_write(engine: Engine) -> None:
-    reader = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=frozenset({"memory:read:user"})))
+    reader = Runtime(connector_of(engine), Settings()).engine(Caller(permissions=frozenset({"memory:read:user"})))
     Agent(Script("Noted.").model, capabilities=[MemoryCapability(reader)]).run_sync(
         "Please remember that the crane is blue."
     )
@@ -152,7 +156,7 @@ def test_by_default_a_caller_has_what_is_theirs_and_nothing_global() -> None:
 
 def test_what_reaches_other_users_needs_a_grant(open_engine, tmp_path: Path) -> None:
     engine: Engine = open_engine()
-    granted = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=OWN_DATA | GLOBAL))
+    granted = Runtime(connector_of(engine), Settings()).engine(Caller(permissions=OWN_DATA | GLOBAL))
     file = tmp_path / "sessions.json"
     file.write_text('{"sessions": []}', "utf-8")
     verb = operation("import")
@@ -169,7 +173,7 @@ def test_what_looks_at_every_user_declares_so(name: str) -> None:
 def test_no_agent_purges_whatever_it_was_granted(engine: Engine) -> None:
     engine.remember("The crane is blue", key="crane")
     caller = Caller(actor="agent:desk", permissions=PERMISSIONS, is_agent=True)
-    agent = Runtime(engine._context.connector, Settings()).engine(caller)
+    agent = Runtime(connector_of(engine), Settings()).engine(caller)
     verb = operation("purge")
     with pytest.raises(Forbidden, match="“purge” needs the permission memory:purge:user, which agent:desk does not"):
         verb.call(agent, verb.request(everything=True, yes=True))
@@ -185,13 +189,13 @@ def test_a_grant_with_a_slip_in_its_name_is_refused() -> None:
 def test_permissions_are_any_collection_of_names(engine: Engine, collection: Callable[[list[str]], Any]) -> None:
     caller = Caller(permissions=collection(["memory:read:user"]))
     assert caller == Caller(permissions=frozenset({"memory:read:user"}))
-    reader = Runtime(engine._context.connector, Settings()).engine(caller)
+    reader = Runtime(connector_of(engine), Settings()).engine(caller)
     assert reader.memories() == []
     with pytest.raises(Forbidden):
         reader.remember("The crane is blue")
 
 
-@pytest.mark.parametrize("wrong", ["memory:read:user", ["memory:read:user", 7]])
+@each_case("wrong", ["memory:read:user", ["memory:read:user", 7]])
 def test_permissions_that_are_no_collection_of_names_are_refused_in_a_sentence(wrong: Any) -> None:
     with pytest.raises(InvalidInput, match="permission"):
         Caller(permissions=wrong)
@@ -203,7 +207,7 @@ def test_forbidden_has_an_exit_code_of_its_own() -> None:
     assert [kind for kind in kinds if kind.exit_code == Forbidden.exit_code] == [Forbidden]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if operation(name).answer_permissions])
+@each_case("name", [name for name in NAMES if operation(name).answer_permissions])
 def test_a_permission_that_only_the_answer_needs_is_enforced_as_well(
     name: str, untouched: Untouched, tmp_path: Path
 ) -> None:
@@ -214,7 +218,7 @@ def test_a_permission_that_only_the_answer_needs_is_enforced_as_well(
             verb.call(engine, request_of(verb, tmp_path))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("caller", "missing", "remedy"),
     [
         (

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator as Validator
+from tests.cases import each_case
 from tests.operations.test_inert_results import results_of
 
 from picomem.app import operations
@@ -23,7 +24,7 @@ from picomem.operations.schemas import (
 )
 from picomem.operations.table import operation
 
-each_operation = pytest.mark.parametrize("verb", operations(), ids=lambda verb: verb.name)
+each_operation = each_case("verb", operations(), ids=lambda verb: verb.name)
 
 
 def least_request(verb: Operation) -> Any:
@@ -78,7 +79,7 @@ def test_every_result_fits_its_schema(verb: Operation) -> None:
         Validator(schema).validate(jsonable(result))
 
 
-@pytest.mark.parametrize("verb", [declared for declared in operations() if declared.tool], ids=lambda verb: verb.name)
+@each_case("verb", [declared for declared in operations() if declared.tool], ids=lambda verb: verb.name)
 def test_the_view_of_a_tool_is_the_plain_schema_with_fewer_fields_and_other_names(verb: Operation) -> None:
     plain = request_schema(verb)["properties"]
     view = Parameters(verb).schema()["properties"]

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from tests.databases import open_memory
+from tests.engine_parts import connector_of
 from tests.gateway.serving import Served
 
 from picomem.clock import DAY
@@ -23,7 +24,7 @@ def fill_jobs_and_spending(pages: Served, user: str) -> None:
     """A job that failed, one that is done, and what a model cost on three days."""
     with open_memory(pages.db, user=user, embedder="none") as memory:
         now = memory.now()
-        with memory._context.connector.write(memory.scope) as tx:
+        with connector_of(memory).write(memory.scope) as tx:
             for name, state, error in (
                 ("embed", JobState.FAILED, "The endpoint <b>did not</b> answer"),
                 ("consolidate", JobState.DONE, ""),

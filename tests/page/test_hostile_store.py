@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from tests.databases import open_memory
+from tests.engine_parts import connector_of
 from tests.gateway.serving import Served, serving
 
 from picomem.light_dataclass import replace
@@ -44,9 +45,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory):
             memory.revise(
                 f"hostile_{number}", f"harbour quay {number} {text}", reason=text, scope=Scope(project=project)
             )
-        with memory._context.connector.write(
-            memory.scope
-        ) as tx:  # as an older version, or an import, may have stored it
+        with connector_of(memory).write(memory.scope) as tx:  # as an older version, or an import, may have stored it
             (stored,) = memories.by_docs(tx, memory.scope, [1], [])
             long = replace(stored, id=new_id(), key="k" * 64, content=WORD, context=WORD, tags=(WORD,), related=(WORD,))
             memories.insert(tx, long)

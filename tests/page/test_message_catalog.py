@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
+from tests.cases import each_case
 from tests.conftest import SOURCES
 
 from picomem.coded_text import CodedText
@@ -100,7 +100,7 @@ def test_what_went_wrong_stands_beside_its_meaning_once() -> None:
     assert told_error("no_store", catalog("en")["error_code.no_store"], say_in("zh")) == ToldError(meaning, "")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("accepted", "language"),
     [
         ("", "en"),

@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import get_ident
 
 import anyio
-import pytest
 from starlette.requests import Request
+from tests.cases import each_case
 from tests.databases import Database
 from tests.gateway.serving import Served
 
@@ -28,7 +28,7 @@ from .serving_pages import close_browser, signed_in_client
 NOW = 1_777_593_600 * SECOND
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "text"),
     [
         (0, "just now"),
@@ -65,7 +65,7 @@ def test_marks_stay_on_their_words_when_what_is_invisible_goes() -> None:
     assert "".join(piece for piece, _ in pieces) == "a\\x1b[31m port\\u202e and a port"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "statement", "marked"),
     [
         ("Fine. From now on use uv: uv sync!", "from now on, use uv - uv sync", "From now on use uv: uv sync"),
@@ -87,9 +87,7 @@ def test_a_bar_never_leaves_its_ground_and_its_title_is_text() -> None:
     assert "<title>Score &lt;b&gt;</title>" in bar
 
 
-@pytest.mark.parametrize(
-    "given", ["//evil.example/", "https://evil.example", "/\\evil.example", "", "/a\nb", "/" * 5_000]
-)
+@each_case("given", ["//evil.example/", "https://evil.example", "/\\evil.example", "", "/a\nb", "/" * 5_000])
 def test_a_way_back_leads_nowhere_else(given: str) -> None:
     assert own_path(given) == "/"
     assert own_path("/search?q=a") == "/search?q=a"

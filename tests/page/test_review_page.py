@@ -8,6 +8,7 @@ from zlib import crc32
 
 import pytest
 from playwright.sync_api import expect
+from tests.cases import each_case
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 from tests.memory.test_doubts import NEW, OLD
@@ -121,7 +122,7 @@ def test_an_empty_review_says_what_will_wait_here_and_a_long_one_has_pages(pages
         assert following.count('class="review-entry"') == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "words"),
     [
         ("the port is 5432", "the port is 5433", (["5432"], ["5433"])),

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 from playwright.sync_api import expect
 from tests.databases import chosen, open_memory
+from tests.engine_parts import resources_of
 from tests.forked_program import program
 from tests.gateway.serving import TIMEOUT, Served, environment, picomem, serving, token
 
@@ -83,7 +84,7 @@ def test_a_code_works_once_and_is_no_token(pages: Served) -> None:
 def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engine) -> None:
     now = [1_777_593_600_000_000]
     engine = open_engine(tmp_path / "memory.db", user="dora", clock=lambda: now[0])
-    resources = engine._context.resources
+    resources = resources_of(engine)
     late = make_sign_in_code(engine, EVERYTHING)
     now[0] += 5 * MINUTE
     assert sign_in(resources, late) is None
@@ -102,7 +103,7 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
 def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, db: Path) -> None:
     engine = open_engine(db)
     make_sign_in_code(engine, EVERYTHING)
-    resources = engine._context.resources
+    resources = resources_of(engine)
     assert not has_tokens(resources)
     with closing(apsw.Connection(str(db))) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -124,7 +125,7 @@ def test_a_session_works_by_its_cookie_only_and_a_cookie_holds_nothing_else(page
 
 def test_a_session_is_no_token_for_an_address_that_others_reach(open_engine, db: Path) -> None:
     engine = open_engine(db)
-    resources = engine._context.resources
+    resources = resources_of(engine)
     assert sign_in(resources, make_sign_in_code(engine, EVERYTHING))
     assert not has_tokens(resources)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from tests.cases import each_case
 from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidate, proposal
 from tests.consolidation.conftest import settings as consolidating
 from tests.consolidation.test_reconcile import Judging, doubt
@@ -133,7 +134,7 @@ def test_what_a_model_decides_about_a_pair_is_told(consolidated: Engine, relatio
     assert told(settled.change.reason, CHINESE).endswith("（the wiki moved）")
 
 
-@pytest.mark.parametrize("refusal", Refusal)
+@each_case("refusal", Refusal)
 def test_every_refusal_is_told(refusal: Refusal) -> None:
     stored = Verdict(False, refusal, refusal.reason).recorded_reason
     assert stored == f"{refusal.reason} ({refusal})"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.page.word_diff import word_diff
@@ -19,7 +19,7 @@ def test_what_stayed_and_went_is_the_old_text_and_what_stayed_and_came_the_new(b
     assert "".join(text for kind, text in pieces if kind != "removed") == after
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "changed"),
     [
         ("Prefers green tea", "Prefers black tea", [("removed", "green"), ("added", "black")]),

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.cost import cost
 
 from benchmarks.redaction import ENOUGH, share_caught
@@ -36,12 +37,12 @@ def wrapped(columns: int, indent: str) -> Callable[[str], str]:
     return wrap
 
 
-@pytest.mark.parametrize(
+@each_case(
     "gap",
     ["\n", "\n    ", "\r\n\t", "\n> ", " │\n│ ", "   \n  "],
     ids=["bare", "list", "tab", "quote", "box", "padded"],
 )
-@pytest.mark.parametrize("at", [2, 6, 20, 38])
+@each_case("at", [2, 6, 20, 38])
 def test_a_broken_token_goes_whole(gap: str, at: int) -> None:
     text = f"it says {TOKEN[:at]}{gap}{TOKEN[at:]} and goes on"
     assert TOKEN[-8:] not in (redacted := Redactor(bytes(32)).redact(text)).text
@@ -49,14 +50,14 @@ def test_a_broken_token_goes_whole(gap: str, at: int) -> None:
     assert Redactor(bytes(32)).redact(redacted.text).findings == ()
 
 
-@pytest.mark.parametrize(("columns", "indent", "least"), [(80, "  ", 265), (60, "> ", 230)])
+@each_case(("columns", "indent", "least"), [(80, "  ", 265), (60, "> ", 230)])
 def test_most_known_shapes_are_caught_in_a_text_that_is_wrapped(columns: int, indent: str, least: int) -> None:
     redactor, wrap = Redactor(bytes(32)), wrapped(columns, indent)
     caught = [shape.name for shape in SHAPES if share_caught(redactor, shape, amount(3, 40), wrap) >= ENOUGH]
     assert len(caught) >= least
 
 
-@pytest.mark.parametrize("text", KEPT)
+@each_case("text", KEPT)
 def test_words_names_and_hashes_below_each_other_stay(text: str) -> None:
     assert Redactor(bytes(32)).redact(text).text == text
 
@@ -66,7 +67,7 @@ def test_a_secret_does_not_take_the_next_line_with_it() -> None:
     assert "DB_HOST=db1" in redacted and redacted.endswith("\nversion2 of the plan")
 
 
-@pytest.mark.parametrize("re2", [True, False])
+@each_case("re2", [True, False])
 def test_a_broken_token_is_found_among_thousands_of_hashes(re2: bool) -> None:
     lines = [f"{sha256(b'%d' % at).hexdigest()}  src/file{at}.py" for at in range(1_000)]
     token = f"it says {TOKEN[:20]}\n{TOKEN[20:]} and goes on"
@@ -77,7 +78,7 @@ def test_a_broken_token_is_found_among_thousands_of_hashes(re2: bool) -> None:
     assert all(line in redacted for line in lines[:299] + lines[301:699] + lines[701:])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece", ["a1B2c3D4e5F6g7H8\n", "a\n", " \n", "│\n", "a1B2c3D4e5F6g7H8" * 50 + "\n  ", "3f2a9c1d" * 8 + "  a.py\n"]
 )
 def test_half_a_megabyte_of_broken_lines_is_read_in_a_moment(piece: str) -> None:

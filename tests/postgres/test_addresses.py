@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.cases import each_case
 from tests.cli.conftest import Picomem
 from tests.postgres_server import address_of, empty_database
 
@@ -41,7 +42,7 @@ def test_the_library_opens_an_address_and_makes_the_tables_that_are_missing() ->
         assert [hit.text for hit in memory.recall("When do we meet?").hits] == ["We meet on Tuesdays"]
 
 
-@pytest.mark.parametrize("create", [True, False])
+@each_case("create", [True, False])
 def test_a_schema_of_another_program_is_left_alone(create: bool) -> None:
     address = empty_database()
     with psycopg.connect(address, autocommit=True) as connection:
@@ -116,7 +117,7 @@ def test_a_password_with_a_special_character_is_shown_nowhere(picomem: Picomem, 
     assert not [path for path in home.rglob("*") if "password" in path.name]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "shown"),
     [
         (

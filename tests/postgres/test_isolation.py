@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.cases import each_case
 from tests.postgres_server import PARTITIONS, empty_database
 
 from picomem.engine.engine import Engine
@@ -126,7 +127,7 @@ def planner() -> Iterator[psycopg.Connection]:
         yield opened
 
 
-@pytest.mark.parametrize("name", OF_A_USER)
+@each_case("name", OF_A_USER)
 def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psycopg.Connection) -> None:
     """A forgotten user would touch them all."""
     plan = _plan(planner, name)
@@ -138,7 +139,7 @@ def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psy
     assert touched or plan[0].startswith("Insert"), "\n".join(plan)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "column"),
     [
         ("postings_of", "term"),
@@ -214,6 +215,6 @@ def test_the_page_lists_the_statements_that_read_every_partition() -> None:
     assert sorted(listed) == sorted(filter(is_of_everyone, STATEMENTS))
 
 
-@pytest.mark.parametrize("name", sorted(filter(is_of_everyone, STATEMENTS)))
+@each_case("name", sorted(filter(is_of_everyone, STATEMENTS)))
 def test_a_statement_of_everyone_is_one_that_the_server_takes(name: str, planner: psycopg.Connection) -> None:
     assert _plan(planner, name)

@@ -17,6 +17,7 @@ from tests.amounts import amount
 from tests.conftest import START, SteppingClock
 from tests.databases import DATABASES
 from tests.distinct_texts import SYLLABLES
+from tests.engine_parts import resources_of
 from tests.postgres_server import empty_database
 from tests.programs import forking
 from tests.store import later_step
@@ -239,7 +240,7 @@ def test_a_store_that_moves_to_a_server_and_back_holds_and_answers_the_same(
     assert (_exports(back), _answers(back)) == before
     for connector in (source, server, back):
         assert _engine(connector, "mia").doctor().findings == []
-        assert caller_of(_engine(connector, "mia")._context.resources, Credential(filled.tokens["mia"]))
+        assert caller_of(resources_of(_engine(connector, "mia")), Credential(filled.tokens["mia"]))
     _change(server, filled, tmp_path)
     assert _exports(back) == before[0]
 

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.cli.main import command_of, in_one_word, parser_for
 from picomem.gateway.guard import OPEN
@@ -49,7 +50,7 @@ def commands() -> list[list[str]]:
     return [*lines, start]
 
 
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
+@each_case("words", commands(), ids=" ".join)
 def test_a_command_is_one_that_the_program_takes(words: list[str]) -> None:
     words = in_one_word(words)
     assert parser_for(command_of(words)).parse_args(words)
@@ -59,7 +60,7 @@ def test_there_are_as_many_commands_as_files_start() -> None:
     assert {words[0] for words in commands()} == {"serve", "backup", "token", "open"}
 
 
-@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+@each_case("path", UNITS, ids=lambda path: path.name)
 def test_a_unit_writes_where_it_may_and_has_no_rights_besides(path: Path) -> None:
     service = unit(path)["Service"]
     settings = dict(service)

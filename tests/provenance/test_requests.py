@@ -7,8 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 import picomem.provenance
@@ -42,7 +43,7 @@ def test_precision_and_recall_of_outright_requests_do_not_fall() -> None:
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize(
+@each_case(
     ("text", "content"),
     [
         ("remember that the staging DB is on port 5433", "The staging DB is on port 5433"),
@@ -75,7 +76,7 @@ def test_what_is_asked_outright_is_found_and_the_words_that_only_ask_are_dropped
     assert contents(text) == [content]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I prefer tabs over spaces.",
@@ -113,7 +114,7 @@ def test_the_span_is_the_request_in_the_text() -> None:
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize(
+@each_case(
     ("said", "forgotten"),
     [
         ("Please forget the invoices rule.", True),
@@ -167,7 +168,6 @@ PIECES = st.lists(st.one_of(st.sampled_from(CUES), st.text(st.characters(exclude
 
 
 @given(PIECES.map("".join))
-@settings(max_examples=300)
 def test_every_candidate_is_clean_and_lies_in_the_text(text: str) -> None:
     for request in find_requests(text):
         assert 0 <= request.start < request.end <= len(text)
@@ -175,7 +175,7 @@ def test_every_candidate_is_clean_and_lies_in_the_text(text: str) -> None:
         assert request.content == request.content.strip()
 
 
-@pytest.mark.parametrize("piece", ["remember that ", "from now on, ", "always", "\n", " ", '"', "“", "```\n", "> x\n", "记住", "- a: b\n", "oh, "])  # fmt: skip
+@each_case("piece", ["remember that ", "from now on, ", "always", "\n", " ", '"', "“", "```\n", "> x\n", "记住", "- a: b\n", "oh, "])  # fmt: skip
 def test_a_megabyte_of_hostile_text_is_read_at_once(piece: str) -> None:
     for size, limit in ((390, 0.1), (4_000, 0.2), (1_000_000, 1.0)):
         text = piece * (size // len(piece))

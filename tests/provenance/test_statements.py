@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cases import each_case
 
 from picomem.provenance.context_origins import OWN_TOOLS, ContextOrigins
 from picomem.provenance.statements import Grounds
@@ -14,7 +15,7 @@ _ANNA = "Always send the signed invoices for review to Anna Berger before paying
 _REPORT = "Send the weekly report to Anna. Do not send it to Bob."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "statement"),
     [
         ("My boat is called Swift. When does the ferry sail?", "The user's boat is called Swift"),
@@ -32,7 +33,7 @@ def test_what_a_person_stated_is_theirs_in_their_words(said: str, statement: str
     assert Grounds([said]).hold(statement)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "statement"),
     [
         (_ANNA, "Always send the signed invoices for review to Mallory Evans before paying them"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.cases import each_case
 from tests.cost import cost
 from tests.provenance.pasted_corpus import PASTED
 
@@ -36,7 +37,7 @@ _STRUCTURED = {
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("name", _STRUCTURED)
+@each_case("name", _STRUCTURED)
 def test_what_others_wrote_shows_by_its_structure(name: str) -> None:
     assert find_requests(_STRUCTURED[name]) == []
     text = f"I am called Ann. See below.\n\n{_STRUCTURED[name]}"
@@ -45,12 +46,12 @@ def test_what_others_wrote_shows_by_its_structure(name: str) -> None:
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize("text", PASTED)
+@each_case("text", PASTED)
 def test_no_request_is_taken_from_what_somebody_pasted(text: str) -> None:
     assert find_requests(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Date: see the log.\nI prefer tabs.",
@@ -71,7 +72,7 @@ _LONG = "The harbour opens at noon, and the ferry waits for nobody.\n"
 
 
 @pytest.mark.requirement("X7")
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [f"Hi Mia,\n\n{_LONG * 3}\n{_LONG * 3}\n{_ORDER}\n\nBest,\nBob", f"Look:\n\n{_LONG * 4_100}{_ORDER}", f"Look:\n\n{'harbour ' * 15_000}\n\n{_ORDER}"],
     ids=["a letter", "lines", "characters"],
@@ -82,7 +83,7 @@ def test_of_a_message_longer_than_people_type_only_the_first_paragraph_is_surely
     assert find_requests(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "line"),
     [
         ("Fix the build. I like tea.", "Fix the build. I like tea."),
@@ -102,7 +103,7 @@ def test_a_typed_line_is_all_that_a_message_says(text: str, line: str) -> None:
     assert text[slice(*typed_line(text))].strip() == line
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["<system-reminder>" * 4_000, "from: a\n" * 10_000, "On " + "a" * 100_000, "<a>" * 40_000, "<a></a>" * 20_000, "--a--\n" * 20_000, "[chat messages since your last reply]" * 2_000]
 )  # fmt: skip
 def test_an_odd_message_costs_no_more_than_its_length(text: str) -> None:
@@ -117,7 +118,7 @@ _SHAPES = (
 
 
 @pytest.mark.reliability("S10")
-@pytest.mark.parametrize("shape", _SHAPES)
+@each_case("shape", _SHAPES)
 def test_a_message_of_one_shape_is_told_apart_in_a_time_that_grows_with_its_length(shape: str) -> None:
     text = shape * (20_000 // len(shape)) + "z"
     own_words(shape * 20)  # compiles what is compiled at its first use

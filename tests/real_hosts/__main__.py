@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep
 
 from tests.real_hosts.scripted_model import ScriptedModel, scripted_model
+from tests.waiting import wait_until
 
 PROGRAMS = Path(sys.executable).parent
 DECISION = "We decided that the invoices service uses PostgreSQL 16 and nothing else."
@@ -119,22 +119,24 @@ class Trial:
     def _decision(self) -> str:
         """The id of what holds the decision, a memory or an episode. The hook reads the transcript when the host has
         gone on."""
-        end = monotonic() + _PATIENCE
-        while True:
+        ids: list[str] = []
+
+        def is_stored() -> bool:
             hits = json.loads(self._picomem("recall", "--json", "what was decided on the invoices service"))["hits"]
-            if ids := [hit["id"] for hit in hits if DECISION.rstrip(".") in hit["text"]]:
-                return ids[0]
-            assert monotonic() < end, self._picomem("status")
-            sleep(0.2)  # another program is at work, and says nothing when it is done
+            ids.extend(hit["id"] for hit in hits if DECISION.rstrip(".") in hit["text"])
+            return bool(ids)
+
+        wait_until(is_stored, seconds=_PATIENCE, otherwise="the decision is not stored")
+        return ids[0]
 
     def _summary(self) -> None:
         """The timeline holds what the host wrote when it compacted."""
-        end = monotonic() + _PATIENCE
-        while not any(
-            entry["role"] == "summary" for entry in json.loads(self._picomem("timeline", "--json"))["episodes"]
-        ):
-            assert monotonic() < end, "no summary: " + self._picomem("status")
-            sleep(0.2)
+
+        def is_stored() -> bool:
+            episodes = json.loads(self._picomem("timeline", "--json"))["episodes"]
+            return any(entry["role"] == "summary" for entry in episodes)
+
+        wait_until(is_stored, seconds=_PATIENCE, otherwise="there is no summary")
 
     def _injected(self, sent: str, cited: str) -> None:
         """The decision stands between the marks, with the id under which `picomem show` opens it."""

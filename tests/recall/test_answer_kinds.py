@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 
 from picomem.recall.answer_kinds import lacks_kind
 
 KITCHEN = "The kitchen was painted sage green in spring."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "statement"),
     [
         ("who painted the kitchen?", KITCHEN),
@@ -27,7 +27,7 @@ def test_a_statement_without_what_is_asked_for_lacks_it(question: str, statement
     assert lacks_kind(question, statement)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "statement"),
     [
         ("when was the kitchen painted?", KITCHEN),

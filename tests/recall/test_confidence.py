@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.models.static_embedder import StaticEmbedder
@@ -98,7 +99,7 @@ def test_a_memory_without_the_kind_of_thing_that_is_asked_for_is_doubt():
     assert confidence([painted], question="How much did Ann's harbour cost?") < confidence([painted])
 
 
-@pytest.mark.parametrize("documents", [1, 3, 10, 1_000])
+@each_case("documents", [1, 3, 10, 1_000])
 def test_a_word_of_one_memory_weighs_about_as_much_in_a_store_of_any_size(documents):
     assert 0.65 <= relative_rarity(documents, 1) <= 0.95
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, parse_iso
 from picomem.engine.engine import Engine
@@ -57,7 +58,7 @@ def test_the_event_of_words_that_changed_is_read_anew(engine: Engine, tmp_path: 
 
 def test_an_event_goes_with_its_episode(told: Engine) -> None:
     def events() -> int:
-        with told._context.connector.read() as tx:
+        with connector_of(told).read() as tx:
             return len(episode_events.within(tx, told.scope, 0, ASKED, 10))
 
     assert events() == 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.recall.informativeness import BARE, EMPTY, informativeness
 from picomem.text.terms import query_terms
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Yes",
@@ -34,14 +34,14 @@ def test_a_text_that_only_keeps_a_talk_going_is_empty(text: str) -> None:
     assert informativeness(text) == EMPTY
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["create the beads", "check again", "did you push?", "Wo ist der Schlüssel?", "提交代码", "你的车呢？"]
 )
 def test_a_short_question_or_request_weighs_less(text: str) -> None:
     assert informativeness(text) == BARE
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Let me check the router.",
@@ -57,7 +57,7 @@ def test_what_an_agent_announces_weighs_less_and_what_a_person_announces_does_no
     assert informativeness(text) == 1.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Let me check the router. It has no route for reviews.",
@@ -70,7 +70,7 @@ def test_what_an_agent_found_has_its_whole_weight(text: str) -> None:
     assert informativeness(text, by_agent=True) == 1.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "mix phx.server doesnt seem to start",
@@ -86,7 +86,7 @@ def test_what_says_something_has_its_whole_weight(text: str) -> None:
     assert informativeness(text) == 1.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question", ["Which port does the staging database use?", "Welchen Port nutzt Staging?", "预发布数据库用哪个端口？"]
 )
 def test_the_same_question_asked_before_is_no_answer(question: str) -> None:

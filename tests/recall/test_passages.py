@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.engine.engine import Engine
 from picomem.recall.passages import allowance, marks, passage
@@ -44,7 +45,7 @@ def test_chinese_is_cut_at_its_own_marks() -> None:
     assert count_tokens(cut) <= 80
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "weights", "marked"),
     [
         ("We released it twice.", {"releas": 1.0}, ["released"]),

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 
 from picomem.recall.question_form import ASKS, KEYWORDS, OF_THE_AGENT, asks
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "which database does billing use?",
@@ -26,7 +26,7 @@ def test_a_question_asks(text: str) -> None:
     assert asks(text) == ASKS
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -50,12 +50,12 @@ def test_an_order_a_remark_code_and_a_log_ask_nothing(text: str) -> None:
     assert asks(text) == 0
 
 
-@pytest.mark.parametrize("text", ["billing database", "Redis licence reason", "计费 数据库"])
+@each_case("text", ["billing database", "Redis licence reason", "计费 数据库"])
 def test_a_few_words_may_be_a_search(text: str) -> None:
     assert asks(text) == KEYWORDS
 
 
-@pytest.mark.parametrize("text", ["is this code okay?", "what do you think?", "你觉得哪种方案好？"])
+@each_case("text", ["is this code okay?", "what do you think?", "你觉得哪种方案好？"])
 def test_a_question_to_the_agent_itself_asks_little_of_memory(text: str) -> None:
     assert asks(text) == OF_THE_AGENT
 

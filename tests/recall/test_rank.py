@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.recall.legs import shares
 from picomem.recall.lexical_search import WordMatches
@@ -21,7 +22,7 @@ def _scores(words: dict[int, float], *, reads_sentences: bool, **signals: Any) -
     return fuse([1, 2], found_by, {"boat": 1.0}, reads_sentences=reads_sentences).scores
 
 
-@pytest.mark.parametrize("reads_sentences", [False, True])
+@each_case("reads_sentences", [False, True])
 def test_a_time_that_is_asked_for_is_worth_a_perfect_match_with_any_model(reads_sentences: bool) -> None:
     def scores(within: float) -> dict[int, float]:
         signals = {"meaning": {1: 1.0, 2: 0.1}, "in_window": {2: within}}

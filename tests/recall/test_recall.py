@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.conftest import SteppingClock
 from tests.sqlite_file import connection_of
 
@@ -67,7 +68,7 @@ def test_a_memory_is_found_by_its_key_and_its_content_as_soon_as_it_is_stored(en
 
 
 @pytest.mark.requirement("A3")
-@pytest.mark.parametrize(
+@each_case(
     ("question", "expected"),
     [
         ("next_free_slot", "next_free_slot"),
@@ -97,7 +98,7 @@ def test_a_warning_names_a_slip_and_what_was_found_for_it_as_they_are_written(en
     assert "“harbor” was not found; looked for harbour as well." in warnings
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "why"),
     [
         ("数据库迁移到哪里", "words: 数据库迁移"),
@@ -321,21 +322,21 @@ HOSTILE = [
 
 @pytest.mark.reliability("S11")
 @pytest.mark.requirement("A2")
-@pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
+@each_case("question", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: str) -> None:
     """S11."""
     assert 0 <= told.recall(question).confidence <= 1
 
 
 @pytest.mark.reliability("S11")
-@settings(max_examples=amount(150, 50_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(50, 50_000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300) | st.text(alphabet='"*^():-+{}[]AND ORNEAR\x00\\%_', max_size=60))
 def test_any_text_is_a_question(told: Engine, question: str) -> None:
     """S11."""
     told.recall(question)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "bad",
     [{"kinds": ["rumour"]}, {"limit": 0}, {"token_budget": -1}, {"since": "2026-02-30"}, {"priority": "urgent"}],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cost import python_calls
+from tests.engine_parts import connector_of
 
 from picomem.engine.engine import Engine
 from picomem.records.ids import new_id
@@ -19,7 +20,7 @@ FEW, MANY = 300, 2_400
 
 def _fill(engine: Engine, count: int, project: str = "") -> None:
     """Store memories that all share a word of the question."""
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         for number in range(count):
             memories.insert(tx, _memory(engine, number, project))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 
 from picomem.recall.final_scores import count_above_cutoff
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("scores", "count"),
     [
         ([], 0),

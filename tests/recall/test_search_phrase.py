@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from tests.cases import each_case
 
 from picomem.recall.question_form import is_search_phrase
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "decisions about the booking rules",
@@ -29,7 +29,7 @@ def test_a_phrase_that_names_a_thing_is_a_search(text: str) -> None:
     assert is_search_phrase(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.clock import HOUR, MINUTE, parse_iso
@@ -13,7 +14,7 @@ from picomem.engine.engine import Engine
 from picomem.text.temporal.session_references import chosen, read_sessions
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "first", "last", "from_end", "certain"),
     [
         ("What did we discuss in our ninth session?", 9, 9, False, True),
@@ -51,7 +52,7 @@ def test_a_place_among_sessions_is_read(question: str, first: int, last: int, fr
     assert reading.phrase in question
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         "my third session with the trainer",
@@ -138,9 +139,7 @@ def test_nobody_learns_from_a_count_what_a_withheld_session_says(four: Engine) -
     assert four.recall("jam").legs["episodes by words"] == "0"
 
 
-@pytest.mark.parametrize(
-    "text", ["sessions " + "1 to " * 400, "session ago " * 150, "第一次" * 600, "two-" * 500 + "talk"]
-)
+@each_case("text", ["sessions " + "1 to " * 400, "session ago " * 150, "第一次" * 600, "two-" * 500 + "talk"])
 def test_a_long_question_is_read_quickly(text: str) -> None:
     read_sessions("our third session, 上次聊天")
     assert cost(lambda: read_sessions(text), 0.1) < 0.1

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+from tests.cases import each_case
 
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
@@ -22,7 +22,7 @@ def ingest(engine: Engine, path: Path, said: list[Said]) -> None:
     assert not engine.ingest([path]).problems
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "of_asker"),
     [
         ("What degree did I graduate with?", True),
@@ -39,7 +39,7 @@ def test_who_says_i_asks_about_themselves_unless_they_ask_what_they_were_told(te
     assert is_of_asker(text) is of_asker
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "telling"),
     [
         ("The roadmap is done. The client likes it. What should I do next?", True),

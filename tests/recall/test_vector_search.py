@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from tests.cases import each_case
 from tests.cost import cost
 from tests.databases import chosen
 
@@ -50,7 +51,7 @@ def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
     assert kept / (50 * len(asked)) >= 0.99
 
 
-@pytest.mark.parametrize("dimensions", [1, 7, 64, 100, 384])
+@each_case("dimensions", [1, 7, 64, 100, 384])
 def test_signs_serve_vectors_of_any_length(dimensions: int) -> None:
     rows = _units(np.random.default_rng(3).standard_normal((9_000, dimensions)))
     for count in (1, 50, 9_000, 20_000):

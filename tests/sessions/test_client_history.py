@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.records.session import Role
 from picomem.sessions.client_history import Continuation, Conversation, SaidLine, continuation
@@ -21,7 +21,7 @@ def lines(text: str) -> list[SaidLine]:
     return [SaidLine(U if word[0] == "u" else A, word, seq) for seq, word in enumerate(text.split(), 1)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("history", "asked", "stored", "expected"),
     [
         ("", "u1", [], Continuation()),
@@ -51,7 +51,7 @@ def test_a_history_continues_a_conversation_or_a_fork_of_it(
     assert continuation(lines(history), asked, known) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("history", "stored", "expected"),
     [
         ("", "u1 a1", Continuation("s")),

@@ -41,7 +41,6 @@ def _given(draw: st.DrawFn) -> tuple[Loaded, Budgets, dict]:
 
 
 @pytest.mark.requirement("P5", "P14")
-@settings(max_examples=150)
 @given(_given())
 def test_the_window_keeps_its_promises(case: tuple[Loaded, Budgets, dict]) -> None:
     loaded, budgets, parts = case

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.engine_parts import connector_of
 from tests.sessions.conftest import assistant, call, result, user
 
 from picomem.errors import Corrupt, InvalidInput, NotFound
@@ -286,7 +287,7 @@ def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: P
 def test_what_was_stored_before_a_rule_existed_is_redacted_when_it_is_shown(engine, log: Sessions) -> None:
     session = log.create()
     old = stored_message(session.id, 1, assistant(f"use {KEY}", call(arguments=json.dumps({"t": KEY}))), 0)
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         store.insert_message(tx, engine.scope, old)
     (shown,) = log.shown(session.id).messages
     assert KEY not in shown.content + shown.tool_calls[0].arguments

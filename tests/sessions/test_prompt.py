@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.engine_parts import change_settings, connector_of
 from tests.sessions.conftest import assistant, call, result, user
 
 from picomem.engine.agent_support import window_of
@@ -18,7 +19,7 @@ ON = MemorySettings(enabled=True)
 
 
 def _with(engine: Engine, **tables: object) -> Engine:
-    engine._context.settings = replace(engine.settings, **{"memory": ON, **tables})  # type: ignore[arg-type]
+    change_settings(engine, replace(engine.settings, **{"memory": ON, **tables}))  # type: ignore[arg-type]
     return engine
 
 
@@ -61,7 +62,7 @@ def test_the_summary_is_there_when_history_was_cut_unless_it_is_switched_off(eng
     summary = Summary(
         session_id=session.id, text="They counted.", message_count=18, covered_seq=18, created_at=0, updated_at=0
     )
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         store.put_summary(tx, engine.scope, summary)
     shown = window_of(engine, session.id)
     assert "## Session Summary\nThey counted." in shown.system
@@ -99,7 +100,7 @@ def test_a_fork_keeps_the_summary_that_covers_no_more_than_it_has(engine: Engine
     session = log.create()
     for number in range(4):
         log.append(session.id, user(f"question {number}"), assistant(f"answer {number}"))
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         summary = Summary(session_id=session.id, text="s", message_count=4, covered_seq=4, created_at=0, updated_at=0)
         store.put_summary(tx, engine.scope, summary)
     kept = log.summary(log.fork(session.id, 6).id)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.channels.test_contacts import HELLO
 from tests.databases import Database
+from tests.engine_parts import resources_of
 
 from picomem.app import open_engine
 from picomem.engine.authorization import make_token, revoke_token
@@ -117,7 +118,7 @@ def test_a_phone_stands_for_the_user_who_was_accepted_with_it_until_it_is_revoke
 
 
 def test_a_user_who_has_something_under_that_very_id_is_meant(opened: Opened) -> None:
-    resources = opened()._context.resources  # such a user comes from an import, which takes ids as they are
+    resources = resources_of(opened())  # such a user comes from an import, which takes ids as they are
     runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
     runtime.engine(Caller("tui:mia")).remember("The relay is mia's", key="relay")
     opened(user="mia").remember("The relay is another mia's", key="relay")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.engine_parts import connector_of
 from tests.sqlite_file import connection_of
 
 from picomem import app
@@ -46,7 +47,7 @@ def kept(engine: Engine, clock) -> Engine:
 
 
 def _damage(engine: Engine, statement: str = "UPDATE changes SET reason = 'x'") -> None:
-    with closing(apsw.Connection(engine._context.connector.name)) as connection:
+    with closing(apsw.Connection(connector_of(engine).name)) as connection:
         connection.execute(statement)
 
 

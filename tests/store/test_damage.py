@@ -15,6 +15,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.engine_parts import caller_context_of, connector_of, resources_of
 from tests.sqlite_file import connection_of
 
 from picomem import app
@@ -68,7 +69,7 @@ def _fill(engine: Engine, tmp_path: Path) -> Engine:
 
 def _sql(engine: Engine, text: str, *values: object) -> None:
     """Change the file behind the engine's back."""
-    with closing(apsw.Connection(engine._context.connector.name)) as connection:
+    with closing(apsw.Connection(connector_of(engine).name)) as connection:
         connection.execute(text, values)
 
 
@@ -100,7 +101,7 @@ def test_a_damaged_memory_is_left_out_and_told(column, value, filled):
 
 def _flip(engine: Engine, table: str, column: str, where: str, bit: int = 7) -> None:
     """Flip a bit of the first byte of a text, behind the engine's back. Bit 7 makes the text no UTF-8."""
-    with closing(apsw.Connection(engine._context.connector.name)) as connection:
+    with closing(apsw.Connection(connector_of(engine).name)) as connection:
         ((data,),) = connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table} WHERE {where}").fetchall()
         connection.execute(
             f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}",
@@ -204,7 +205,7 @@ def test_a_review_says_that_it_leaves_a_damaged_row_out(engine, warned_list):
 @pytest.fixture
 def warned_list(engine) -> Callable[..., Callable[[], Any]]:
     """Calls an operation as an operator, and checks that what people see has the warnings of its result."""
-    engine._context.caller = replace(engine._context.caller, permissions=PERMISSIONS)
+    caller_context_of(engine).caller = replace(caller_context_of(engine).caller, permissions=PERMISSIONS)
 
     def call(name: str, **arguments: object) -> Any:
         verb = operation(name)
@@ -286,7 +287,7 @@ def test_a_memory_that_is_lost_is_missed(filled, disagreements):
     assert any("only a copy brings back" in problem for problem in _problems(filled))
     filled.doctor(repair=True)
     assert len(filled.memories()) == 2
-    assert disagreements(Path(filled._context.connector.name)) == []
+    assert disagreements(Path(connector_of(filled).name)) == []
 
 
 @pytest.mark.requirement("X2")
@@ -329,7 +330,7 @@ def test_a_flipped_bit_of_any_row_is_found_and_brought_back_by_the_daily_copy(
     filled.tidy()
     session = filled.sessions().create(title="Tuesday")
     filled.sessions().append(session.id, NewMessage(role=Role.USER, content="Is the quay open?"))
-    filled._context.connector.maintenance.copy_daily(filled.now() + DAY, most_bytes=1 << 30)
+    connector_of(filled).maintenance.copy_daily(filled.now() + DAY, most_bytes=1 << 30)
     with closing(apsw.Connection(str(db))) as connection:
         rows = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
         ((rowid,),) = connection.execute(
@@ -355,9 +356,9 @@ def test_a_damaged_user_id_stands_in_nobody_elses_way(bit, db, tmp_path, open_en
     _flip(engine, "memories", "user_id", "user_id = '49170'", bit)
     assert any("user whose id is damaged" in problem for problem in _problems(engine))
     assert engine.purge(session=engine.timeline()[0].session).finished
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         assert later_purges(tx, tx) == []
-    assert has_tokens(engine._context.resources) is False
+    assert has_tokens(resources_of(engine)) is False
 
 
 @pytest.mark.requirement("X2")
@@ -419,7 +420,7 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
     _sql(filled, "UPDATE sessions SET title = 'x'")
     session = filled.sessions().create(title="Tuesday")
     _sql(filled, "UPDATE sessions SET created_at = created_at + 1")
-    with filled._context.connector.write(filled.scope) as tx:
+    with connector_of(filled).write(filled.scope) as tx:
         assert tx.run("count_failure", user="local", id=session.id, before=0)
     with pytest.raises(Corrupt):
         filled.sessions().get(session.id)
@@ -437,7 +438,7 @@ def test_an_error_of_the_program_is_not_taken_for_damage_and_reads_nothing_of_th
     trace(connection_of(filled))
     apsw.connection_hooks.append(trace)  # a check would open a connection of its own
     try:
-        with pytest.raises(error), filled._context.connector.write(filled.scope):
+        with pytest.raises(error), connector_of(filled).write(filled.scope):
             statements.clear()
             raise error
     finally:
@@ -519,7 +520,7 @@ def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements
     assert _problems(filled) == []
     assert TURNS[0] in " ".join(hit.text for hit in filled.timeline())
     assert "violins" in filled.recall("seventeen violins").hits[0].text
-    assert disagreements(Path(filled._context.connector.name)) == []
+    assert disagreements(Path(connector_of(filled).name)) == []
 
 
 def test_an_episode_that_cannot_be_read_again_is_not_called_repaired(filled, tmp_path):
@@ -535,7 +536,7 @@ def test_a_repaired_memory_is_kept_as_it_reads_and_put_on_record(filled, disagre
     assert _problems(filled) == []
     assert filled.recall("soggy cellar").hits[0].key == "harbour"
     assert [change.decision for change in filled.why("harbour").changes] == ["add", "repair"]
-    assert disagreements(Path(filled._context.connector.name)) == []
+    assert disagreements(Path(connector_of(filled).name)) == []
 
 
 _DERIVED = {

@@ -29,7 +29,7 @@ from picomem.store.row_hash import COLUMNS
 
 pytestmark = [pytest.mark.reliability("R10"), pytest.mark.sqlite_file("flips bits of the file")]
 
-FLIPS = amount(60, 3_000)  # of each index
+FLIPS = amount(20, 3_000)  # of each index
 # The indexes from which each verb takes what it lists.
 READS = {
     "memories_listed": ("memories",),

@@ -44,7 +44,7 @@ def _keys(engine: Engine) -> list[str]:
     return sorted(memory.key for memory in engine.memories())
 
 
-@pytest.mark.parametrize("seed", range(amount(30, 1_000)))
+@pytest.mark.parametrize("seed", range(amount(10, 1_000)))
 def test_damage_in_the_log_of_a_killed_process_is_told_and_the_store_goes_on(
     seed, crashed, open_engine, caplog, disagreements
 ):
@@ -76,7 +76,7 @@ def test_damage_in_the_log_of_a_killed_process_is_told_and_the_store_goes_on(
 
 def test_a_log_that_others_write_to_and_begin_anew_is_no_damage(engine, db, open_engine, caplog):
     connection_of(engine).wal_autocheckpoint(20)
-    for number in range(amount(25, 500)):
+    for number in range(amount(10, 500)):
         engine.remember(f"The velvet anchor number {number} hums beneath copper moon {number * 3}", key=f"n{number}")
         other = open_engine()
         assert len(other.memories()) == number + 1

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.engine_parts import caller_context_of
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
@@ -88,7 +89,7 @@ class _Trial:
         self.disk = disk
         self.engine = open_engine(self.path, vfs=vfs)
         connection_of(self.engine).wal_autocheckpoint(0)
-        self.engine._context.redactor()  # what it reads once it has read now
+        caller_context_of(self.engine).redactor()  # what it reads once it has read now
 
     def fails(self, fault: Fault, verb: Callable[[Engine, Path], None]) -> PicomemError | None:
         """Run a verb under a fault; what it raised. Any other error than picomem's own ends the test."""

@@ -33,7 +33,7 @@ pytestmark = [
 
 Result = TypeVar("Result")
 
-FLIPS = amount(200, 2_000)
+FLIPS = amount(60, 2_000)
 QUESTIONS = ("amber harbour ledgers", "who tuned the violins", "bronze lighthouse, walnut orchards", "velvet curtain")
 MEMORIES = {
     "harbour": "The amber harbour keeps its ledgers in a dry cellar",

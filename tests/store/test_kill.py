@@ -40,7 +40,7 @@ pytestmark = [
     pytest.mark.sqlite_file("counts what a killed process leaves in the file"),
 ]
 
-FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
+FILES, CYCLES = amount(3, 100), 10  # kills, of several files one after the other
 WRITERS = 4
 KEEPER = "keeper"  # the user whose conversations are purged
 ROOT = Path(__file__).parents[2]

@@ -236,7 +236,7 @@ def _words_of(key: str) -> str:
 
 
 Store.TestCase.settings = settings(
-    max_examples=amount(250, 20_000),
+    max_examples=amount(80, 20_000),
     stateful_step_count=40,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

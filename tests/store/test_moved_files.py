@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine_parts import connector_of
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
@@ -137,7 +138,7 @@ def test_a_copy_over_the_file_in_the_middle_of_a_change_is_noticed_before_it_is_
 ):
     engine = open_engine(path)
     other = _other(open_engine, tmp_path)
-    with pytest.raises(StoreError, match="overwritten"), engine._context.connector.write(engine.scope):
+    with pytest.raises(StoreError, match="overwritten"), connector_of(engine).write(engine.scope):
         _copy_over(other, path)
     engine.close()
     assert path.read_bytes() == other.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.cases import each_case
 
 from picomem.store.postgres_dialect import LISTS, translated_schema, translated_statement
 from picomem.store.schema_versions import FIRST_FILES
@@ -14,7 +15,7 @@ STATEMENTS = load("postgres")
 TABLES = "\n".join(schema(name) for name in FIRST_FILES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "translated"),
     [
         ("WHERE user_id = :user AND doc > :doc", "WHERE user_id = %(user)s AND doc > %(doc)s"),
@@ -70,7 +71,7 @@ REFUSED = {
 
 
 @pytest.mark.requirement("X11")
-@pytest.mark.parametrize("name", sorted(STATEMENTS))
+@each_case("name", sorted(STATEMENTS))
 def test_a_statement_keeps_to_what_every_database_can_do(name: str) -> None:
     text = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "", STATEMENTS[name])
     broken = {reason for pattern, reason in REFUSED.items() if re.search(pattern, text)}

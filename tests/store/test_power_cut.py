@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.sqlite_file("cuts the power of the disk that the file is on"),
 ]
 
-RUNS = amount(10, 50)
+RUNS = amount(3, 50)
 CUTS = 20  # of a run
 STEPS = 24
 

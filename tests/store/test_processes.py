@@ -33,7 +33,7 @@ from picomem.store.copying import copy_store
 pytestmark = pytest.mark.reliability("R8")
 
 WRITERS = amount(4, 8)
-STEPS = amount(40, 2_000)
+STEPS = amount(20, 2_000)
 REPEATS = amount(1, 10)
 ROOT = Path(__file__).parents[2]
 CHORES = amount(4, 25)  # pieces of maintenance of each process; one may look at the whole file

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.engine_parts import caller_context_of
 
 from picomem.errors import PicomemError
 
@@ -45,7 +46,7 @@ def test_a_purge_on_a_full_disk_is_whole_absent_or_finished_by_the_next(
         for at in range(1, 2_000, STRIDE):
             path = Path(shutil.copytree(template, tmp_path / f"trial{at}")) / "memory.db"
             engine = open_engine(path, vfs="faulty")
-            engine._context.redactor()
+            caller_context_of(engine).redactor()
             disk.fault = fault = Fault(at, full=True, lasting=lasting)
             try:
                 purged = engine.purge(session="talk")

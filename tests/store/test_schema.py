@@ -13,6 +13,8 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.cases import each_case
+from tests.engine_parts import connector_of
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError, StoreError
 from picomem.store import row_hash, sql_statements
@@ -107,7 +109,7 @@ def test_a_row_of_truth_holds_a_hash_of_all_its_columns(schema):
         assert row_hash.REALS[table] == reals, table
 
 
-@pytest.mark.parametrize("name", [name for name in STATEMENTS if "row_hash" in sql_statements.statement(name)])
+@each_case("name", [name for name in STATEMENTS if "row_hash" in sql_statements.statement(name)])
 def test_a_statement_that_reads_a_hash_reads_the_whole_row_in_the_order_of_the_hash(name, schema):
     text = sql_statements.statement(name)
     if not text.startswith("SELECT") or name in NOT_WHOLE:
@@ -135,7 +137,7 @@ def test_a_statement_of_all_users_says_so() -> None:
     assert set(filter(sql_statements.is_of_everyone, STATEMENTS)) == UNBOUND
 
 
-@pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
+@each_case("name", [name for name in STATEMENTS if name not in UNBOUND])
 @pytest.mark.requirement("X11")
 def test_a_statement_sees_the_rows_of_one_user(name, schema):
     text = sql_statements.statement(name)
@@ -152,7 +154,7 @@ def test_a_statement_sees_the_rows_of_one_user(name, schema):
         assert alias in held or (place == 0 and "" in held), f"{table} as {alias}"
 
 
-@pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
+@each_case("name", [name for name in STATEMENTS if name not in UNBOUND])
 def test_a_statement_reads_only_what_the_user_owns(name, schema):
     """The plan: every table of users is searched by an index that begins with the user, and never scanned."""
     text = sql_statements.statement(name)
@@ -166,7 +168,7 @@ def test_a_statement_reads_only_what_the_user_owns(name, schema):
 
 
 @pytest.mark.requirement("O14")
-@pytest.mark.parametrize(
+@each_case(
     ("name", "place"),
     [("timeline", "(started_at,first_turn,part)<(?,?,?)"), ("timeline_undated", "(first_turn,part)<(?,?)")],
 )
@@ -179,7 +181,7 @@ def test_a_page_of_the_timeline_is_found_by_its_place_and_not_by_counting(name, 
 
 
 @pytest.mark.requirement("O14")
-@pytest.mark.parametrize(
+@each_case(
     ("name", "steps"),
     [
         ("listed_memories", {"SEARCH memories USING INDEX memories_listed"}),
@@ -231,7 +233,7 @@ def test_a_list_of_a_hundred_thousand_is_read_by_its_own_index(name, steps, sche
 def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
     keys = set()
     for name in ("a.db", "b.db"):
-        with open_engine(tmp_path / name)._context.connector.read() as tx:
+        with connector_of(open_engine(tmp_path / name)).read() as tx:
             keys.add(tx.one("meta", name="redaction_key"))
     assert len(keys) == 2
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.databases import Database
+from tests.engine_parts import connector_of
 
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, user_entries
@@ -89,11 +90,11 @@ def test_handing_out_numbers_writes_to_a_row_of_the_user_alone(connector) -> Non
 def test_a_user_whose_everything_was_purged_gets_no_number_again(db: Path, open_engine) -> None:
     with open_engine(user="mia") as engine:
         engine.remember("The harbour keeps its ledgers dry", key="harbour")
-        with engine._context.connector.read() as tx:
+        with connector_of(engine).read() as tx:
             last = tx.last_doc(MIA)
         engine.purge(everything=True)
         engine.remember("The harbour keeps its ledgers wet", key="harbour")
-        with engine._context.connector.read() as tx:
+        with connector_of(engine).read() as tx:
             assert doc_numbers.highest_taken(tx, MIA) > last
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import OpenEngine
+from tests.engine_parts import connector_of
 from tests.ingest.test_host_summaries import claude, written
 
 from picomem.engine.engine import Engine
@@ -31,7 +32,7 @@ def talked(engine: Engine, open_engine: OpenEngine, tmp_path: Path) -> str:
 
 
 def find(engine: Engine, name: str, places: Place = EVERYWHERE) -> str:
-    with engine._context.connector.read() as tx:
+    with connector_of(engine).read() as tx:
         return find_session(tx, engine.scope, name, places)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.clock import DAY, to_datetime, to_micros
@@ -25,7 +26,7 @@ def days(text: str) -> str:
 
 
 @pytest.mark.requirement("A4")
-@pytest.mark.parametrize(
+@each_case(
     ("text", "event"),
     [
         ("Yesterday I joined a church nearby!", "2023-10-17"),
@@ -47,7 +48,7 @@ def test_a_text_dates_its_event(text: str, event: str) -> None:
     assert days(text) == event
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Thanks, that is lovely.",
@@ -94,6 +95,6 @@ def test_any_text_is_read_and_its_event_is_over(text: str, said_at: int) -> None
     assert event is None or 0 <= event.since < event.until <= said_at
 
 
-@pytest.mark.parametrize("text", ["yesterday " * 5_000, "昨天" * 5_000, "in May " * 5_000, "x" * 100_000])
+@each_case("text", ["yesterday " * 5_000, "昨天" * 5_000, "in May " * 5_000, "x" * 100_000])
 def test_a_long_text_is_read_quickly(text: str) -> None:
     assert cost(lambda: read_event(text, WEDNESDAY, UTC)) < 0.2

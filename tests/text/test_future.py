@@ -6,6 +6,7 @@ from datetime import UTC
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.cases import each_case
 
 from picomem.clock import parse_iso
 from picomem.errors import InvalidTime
@@ -14,7 +15,7 @@ from picomem.text.temporal.future import parse_future
 NOW = "2026-01-31T14:30:00+00:00"  # a Saturday
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("2026-05-03", "2026-05-03"),
@@ -47,9 +48,7 @@ def test_a_day_begins_where_its_person_is() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["", "soon", "last week", "in some days", "2026-02-30", "99999d9", "9999y", "x" * 5_000]
-)
+@each_case("text", ["", "soon", "last week", "in some days", "2026-02-30", "99999d9", "9999y", "x" * 5_000])
 def test_what_is_no_time_to_come_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(InvalidTime):
         parse_future(text, parse_iso(NOW), UTC)

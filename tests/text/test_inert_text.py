@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import unicodedata
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.inert import assert_inert
 
 from picomem.text.inert_text import (
@@ -51,14 +51,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", LEGITIMATE)
+@each_case("text", LEGITIMATE)
 def test_legitimate_text_stays_as_it_is(text: str) -> None:
     assert for_terminal(text) == for_prompt(text) == text
     if "\n" not in text:
         assert one_line(text) == text
 
 
-@pytest.mark.parametrize(("text", "shown"), HOSTILE.items(), ids=ascii)
+@each_case(("text", "shown"), HOSTILE.items(), ids=ascii)
 def test_what_a_reader_would_obey_is_an_escape_and_what_is_hidden_is_gone(text: str, shown: str) -> None:
     assert for_terminal(text) == for_prompt(text) == shown
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.cases import each_case
 from tests.hosts.documents import KEYS, VALUES, json_documents
 
 from picomem.errors import InvalidInput
@@ -23,21 +24,21 @@ def _without(value: Any, path: tuple[str, ...]) -> Any:
     }
 
 
-@settings(max_examples=amount(120, 20_000))
+@settings(max_examples=amount(40, 20_000))
 @given(json_documents(relaxed=False))
 def test_strict_json_is_read_as_python_reads_it(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
     assert parse(text, "json").value == parse(text, "json5").value == json.loads(text) == value
 
 
-@settings(max_examples=amount(120, 20_000))
+@settings(max_examples=amount(40, 20_000))
 @given(json_documents(relaxed=True))
 def test_comments_and_trailing_commas_change_no_value(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
     assert parse(text, "json5").value == value
 
 
-@settings(max_examples=amount(120, 20_000))
+@settings(max_examples=amount(40, 20_000))
 @given(
     st.booleans().flatmap(lambda relaxed: json_documents(relaxed=relaxed)),
     st.lists(KEYS, min_size=1, max_size=3),
@@ -61,7 +62,7 @@ def test_what_is_inserted_is_there_and_removed_again_to_the_byte(
     assert put(edited, "json5", path, value) == edited
 
 
-@settings(max_examples=amount(120, 20_000))
+@settings(max_examples=amount(40, 20_000))
 @given(json_documents(relaxed=True), KEYS, st.dictionaries(KEYS, VALUES, max_size=3))
 def test_an_update_edits_only_the_members_that_differ(
     document: tuple[str, dict[str, Any]], key: str, value: dict[str, Any]
@@ -90,7 +91,7 @@ def _pruned(value: Any, like: Any) -> Any:
     }
 
 
-@settings(max_examples=amount(80, 20_000))
+@settings(max_examples=amount(40, 20_000))
 @given(
     json_documents(relaxed=True),
     st.lists(st.tuples(KEYS, st.booleans()), min_size=1, max_size=4, unique_by=lambda p: p[0]),
@@ -139,7 +140,7 @@ d"], }, }, },  // unquoted
     assert remove(edited, "json5", ("mcp", "servers", "picomem")) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "[]", "{", '{"a"}', '{"a": 1 "b": 2}', "{a b: 1}", "{'a: 1}", '{"a": 01}', '{"a": "x\n"}', '{"a": 1,,}', "{} {}",
      '{"a": /* }', '{"a": tru}', "[" * 5000, '{"a":' * 5000],
@@ -149,7 +150,7 @@ def test_what_is_no_json_with_comments_is_refused(text: str) -> None:
         parse(text, "json5")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["// a\n{}", "{} /* a */", '{"a": [1,]}', '{"a": 1,}', "{\u00a0}", "{a: 1}", "{'a': 1}", '{"a": .5}']
 )
 def test_strict_json_has_no_comments_and_no_trailing_commas(text: str) -> None:

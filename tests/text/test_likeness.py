@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.text.likeness import SAME_SUBJECT, holds_words, say_the_same, subject_likeness
 from picomem.text.terms import query_terms
 
 
 @pytest.mark.requirement("O2", "X20")
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("The staging database listens on port 5433", "the staging database listens on port 5433."),
@@ -26,7 +27,7 @@ def test_blanks_width_the_first_capital_and_stops_change_no_statement(one: str, 
 
 
 @pytest.mark.requirement("X20")
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         ("I like long commit messages", "I hate long commit messages"),

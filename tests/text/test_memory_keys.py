@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.errors import InvalidKey
 from picomem.text.memory_keys import check_key, suggest_key
@@ -15,13 +16,13 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize("key", ["a", "uv", "staging_db_port", "k9", "systemic", "internal", "a" * 64, "a__b_"])
+@each_case("key", ["a", "uv", "staging_db_port", "k9", "systemic", "internal", "a" * 64, "a__b_"])
 def test_a_valid_key_is_returned_as_it_is(key: str) -> None:
     assert check_key(key) == key
 
 
 @pytest.mark.requirement("P9")
-@pytest.mark.parametrize(
+@each_case(
     ("bad", "suggestion"),
     [
         ("Staging DB", "staging_db"),
@@ -60,7 +61,6 @@ def test_a_key_that_is_too_long_is_cut_between_words() -> None:
 
 @pytest.mark.requirement("P9")
 @given(ANY_TEXT)
-@settings(max_examples=200)
 def test_every_refused_key_comes_with_a_key_that_is_accepted(key: str) -> None:
     try:
         assert check_key(key) == key
@@ -69,7 +69,7 @@ def test_every_refused_key_comes_with_a_key_that_is_accepted(key: str) -> None:
         assert check_key(suggestion) == suggestion
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kind", "key"),
     [
         ("The staging DB is on port 5433", "fact", "staging_db_port"),
@@ -133,7 +133,6 @@ def test_at_most_six_words_make_a_key() -> None:
 
 
 @given(ANY_TEXT, st.sampled_from(["", "fact", "preference", "system", "Not A Key", "internal_x", "k" * 70]))
-@settings(max_examples=300)
 def test_a_suggestion_is_always_valid_and_always_the_same(text: str, kind: str) -> None:
     key = suggest_key(text, kind)
     assert check_key(key) == key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 
-import pytest
+from tests.cases import each_case
 
 from picomem.text.likeness import statement_words
 from picomem.text.terms import query_terms, terms
@@ -21,8 +21,8 @@ _TEXTS: dict[str, Callable[[], str]] = {
 }
 
 
-@pytest.mark.parametrize("shape", _TEXTS)
-@pytest.mark.parametrize("read", _READERS)
+@each_case("shape", _TEXTS)
+@each_case("read", _READERS)
 def test_nothing_of_a_long_text_is_kept(read: Callable[[str], object], shape: str) -> None:
     read("The lighthouse stands by the harbor")  # loads what is loaded once
     tracemalloc.start()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 
 from picomem.text.synonyms import FILE, held_terms, synonyms
 from picomem.text.terms import query_terms, terms
@@ -36,7 +37,7 @@ def test_phrases_stand_for_words_and_words_for_phrases() -> None:
     assert "deploi" not in said_in("when do we deploy", "Take the roll of paper out")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "text"),
     [
         ("数据库备份在哪里", "The database backup is on the NAS"),
@@ -66,7 +67,7 @@ def test_the_package_holds_what_the_lists_make(tmp_path: Path) -> None:
     assert made.read_bytes() == FILE.read_bytes()
 
 
-@pytest.mark.parametrize("line", ["a > ", "> b", "a | b > c"])
+@each_case("line", ["a > ", "> b", "a | b > c"])
 def test_a_line_that_is_no_group_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="no group"):
         list(making.groups([line]))

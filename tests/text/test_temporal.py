@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each_case
 from tests.cost import cost
 
 from picomem.clock import to_datetime, to_micros
@@ -41,7 +42,7 @@ def read(question: str) -> str:
 
 
 @pytest.mark.requirement("A4")
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("today", "2023-10-18"),
@@ -85,7 +86,7 @@ def test_relative_words_count_from_the_day_of_asking(phrase: str, window: str) -
     assert read(f"What did we talk about {phrase}?") == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("on May 8th", "2023-05-08"),
@@ -127,7 +128,7 @@ def test_dates_without_a_year_are_the_latest_not_after_the_asking(phrase: str, w
     assert read(f"What did we talk about {phrase}?") == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("between May 4th and May 20th", "2023-05-04..2023-05-20"),
@@ -152,7 +153,7 @@ def test_ranges_and_bounds(phrase: str, window: str) -> None:
     assert read(f"What did we talk about {phrase}?") == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("this morning", "2023-10-18T04:00..2023-10-18T12:00"),
@@ -171,7 +172,7 @@ def test_parts_of_a_day_and_hours_are_finer_than_a_day(phrase: str, window: str)
     assert read(f"What did we discuss {phrase}") == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("on Christmas Eve", "2022-12-24"),
@@ -197,7 +198,7 @@ def test_every_feast_has_a_day_in_every_year_of_the_lunar_table() -> None:
             assert abs(holiday(name).at(year).first.year - year) <= 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("今天", "2023-10-18"),
@@ -253,7 +254,7 @@ def test_chinese_words(phrase: str, window: str) -> None:
     assert read(f"我们{phrase}聊了什么？") == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         "How was the 3 day trip?",
@@ -303,7 +304,7 @@ def test_durations_ages_numbers_and_names_are_not_windows(question: str) -> None
     assert (reading.window, reading.phrase, reading.certain) == (None, "", False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         'Who wrote the song "yesterday"?',
@@ -322,7 +323,7 @@ def test_an_apostrophe_is_not_a_quotation_mark() -> None:
     assert ask("What did the kids' teacher say last week about my parents' visit?").phrase == "last week"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "phrase"),
     [
         ("What did we decide last Tuesday?", "last Tuesday"),
@@ -336,7 +337,7 @@ def test_the_phrase_is_as_it_stands_in_the_question(question: str, phrase: str) 
     assert ask(question).phrase == phrase
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "order"),
     [
         ("When was the first time we met?", "first"),
@@ -356,7 +357,7 @@ def test_order_says_which_end_is_wanted(question: str, order: str) -> None:
     assert ask(question).order == order
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         "What did we chat about on May 8th?",
@@ -373,7 +374,7 @@ def test_a_question_that_looks_back_may_filter(question: str) -> None:
     assert ask(question).certain
 
 
-@pytest.mark.parametrize(
+@each_case(
     "question",
     [
         "What have I been painting recently?",
@@ -422,7 +423,7 @@ def test_what_is_still_to_come_is_no_window() -> None:
     assert ask("What did we plan for this weekend?").window is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("place", "day", "hours"),
     [
         ("America/New_York", "2018-11-04", 25),
@@ -443,7 +444,7 @@ def test_today_is_the_askers_day_and_not_the_one_in_greenwich() -> None:
     assert shown(reading.window, ZoneInfo("Asia/Shanghai")) == "2023-10-19"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "window"),
     [
         ("30d", "2023-09-18..2023-10-18"),
@@ -472,7 +473,7 @@ def test_a_window_given_as_an_option(text: str, window: str) -> None:
     assert shown(parse_window(text, to_micros(WEDNESDAY), UTC)) == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "", "..", "soon", "last week foo", "2026-02-30", "2023-13", "2026-05-09..2026-05-01", "1900", "30m",
@@ -505,7 +506,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@each_case("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_question_is_read_quickly_and_without_an_error(text: str) -> None:
     ask("warm up last week 上周")
     assert cost(lambda: ask(text), 0.05) < 0.05
@@ -537,7 +538,7 @@ def test_reading_time_loads_no_library_outside_the_standard_one() -> None:
     assert not {"numpy", "apsw", "pydantic", "dateparser", "dateutil"} & set(done.stdout.split())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "window"),
     [
         ("the last weekend before October 10", "2023-10-07..2023-10-08"),
@@ -558,12 +559,12 @@ def test_what_was_to_be_done_by_a_date_may_have_been_said_at_any_time_before_it(
     assert (shown(reading.window), reading.certain) == ("1970-01-01..2023-10-10", False)
 
 
-@pytest.mark.parametrize("question", ["What must be finished by November 10?", "What is due by Friday?"])
+@each_case("question", ["What must be finished by November 10?", "What is due by Friday?"])
 def test_a_deadline_that_is_still_to_come_is_no_time_of_a_talk(question: str) -> None:
     assert ask(question).window is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("1963-04-07", "“1963-04-07” is before 1970"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.text.storable import plain
@@ -15,7 +15,6 @@ words = st.text(alphabet="ab  \n\t.,<>/s[]数据库éñ🙂-_'\"0123456789", max
 
 
 @pytest.mark.requirement("P5")
-@settings(max_examples=400)
 @given(words | st.text(max_size=300))
 def test_counting_word_by_word_gives_what_the_tokenizer_gives_for_the_whole(text: str) -> None:
     assert token_ids(text) == tokenizer().encode(plain(text), add_special_tokens=False).ids
@@ -27,7 +26,6 @@ def test_real_prose_and_code_count_the_same_either_way() -> None:
         assert count_tokens(text) == len(tokenizer().encode(text, add_special_tokens=False).ids)
 
 
-@settings(max_examples=100)
 @given(words, st.integers(0, 60))
 def test_a_cut_text_is_a_head_within_the_budget(text: str, budget: int) -> None:
     cut = cut_to_tokens(text, budget)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pytest
+from tests.cases import each_case
 from tests.small_question_set import asked, said
 
 from picomem.recall.confidence import SIGNS, WEIGHTS
@@ -96,7 +96,7 @@ def test_sessions_are_asked_their_questions_and_those_whose_session_is_left_out(
     assert kinds["answer taken out"] == 1  # to the other question nothing is found then
 
 
-@pytest.mark.parametrize("name", SIGNS)
+@each_case("name", SIGNS)
 def test_every_sign_has_a_weight_of_the_side_that_its_meaning_has(name: str) -> None:
     weights = fit(read_observed())
     assert (weights[name] < 0) == (name == "lacks")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import pytest
+from tests.cases import each_case
 
 from picomem.light_dataclass import replace
 from picomem.models.classifier import WEIGHTS, decode, load
@@ -16,7 +16,7 @@ from training.tasks import TASKS, fit_without, recollection, train
 PART = 1 if os.environ.get("TRAIN_ALL") else 24  # every how-manieth line is trained on
 
 
-@pytest.mark.parametrize("make", TASKS, ids=lambda make: make.__name__)
+@each_case("make", TASKS, ids=lambda make: make.__name__)
 def test_the_same_lines_give_the_same_bytes(make) -> None:
     task = make(part=PART)
     data = train(task)
@@ -28,7 +28,7 @@ def test_the_same_lines_give_the_same_bytes(make) -> None:
     assert len(shipped) < 200_000
 
 
-@pytest.mark.parametrize("make", TASKS, ids=lambda make: make.__name__)
+@each_case("make", TASKS, ids=lambda make: make.__name__)
 def test_every_signal_of_a_part_of_the_lines_is_one_that_the_weights_know(make) -> None:
     task = make(part=12)
     assert set(task.examples.names) <= set(load(task.name).names), "train them again: python -m training"

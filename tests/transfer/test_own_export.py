@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.conftest import START
 from tests.databases import Database
+from tests.engine_parts import connector_of
 from tests.transfer.conftest import contents, exported, take_in
 
 import picomem
@@ -91,7 +92,7 @@ def _say(engine: Engine, text: str, number: int) -> None:
 
 @pytest.mark.requirement("X13", "X2")
 @settings(
-    max_examples=amount(15, 500),
+    max_examples=amount(6, 500),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(_STEPS)
@@ -119,7 +120,7 @@ def test_an_export_that_is_imported_and_exported_again_has_the_same_lines(
 
 @pytest.mark.requirement("X3")
 @settings(
-    max_examples=amount(8, 200),
+    max_examples=amount(4, 200),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(_STEPS)
@@ -596,7 +597,7 @@ def test_an_export_never_takes_the_place_of_a_file_that_is_none(engine, tmp_path
 def test_damaged_rows_are_left_out_and_counted(engine, tmp_path) -> None:
     engine.remember("The crane is yellow", key="crane")
     engine.remember("Deploys go out on Tuesdays", key="deploys")
-    with engine._context.connector.write(engine.scope) as tx:
+    with connector_of(engine).write(engine.scope) as tx:
         tx._run("UPDATE memories SET content = 'The crane is green' WHERE key = 'crane'", {})
     counts = export_to(engine, tmp_path / "copy.jsonl", "picomem")
     assert (counts.memories, counts.damaged) == (1, 1)
