@@ -72,11 +72,9 @@ def test_the_ages_and_the_interval_are_settings_with_the_defaults_of_the_design(
     engine = open_engine()
     assert engine.settings.retention == RetentionSettings(max_age_days=90, cleanup_interval_secs=3_600)
     assert engine.settings.memory.timeline_retention_days == 90
-    engine._context.settings = replace(
-        engine.settings,
-        retention=RetentionSettings(cleanup_interval_secs=120),
-        memory=replace(engine.settings.memory, timeline_retention_days=7),
-    )
+    memory = replace(engine.settings.memory, timeline_retention_days=7)
+    retention = RetentionSettings(cleanup_interval_secs=120)
+    change_settings(engine, replace(engine.settings, retention=retention, memory=memory))
     remember = operation("remember")
     remember.call(engine, remember.request(content="Deploys go out on Tuesdays"))
     timeline_entry(engine, 1, clock.now - 8 * DAY)

@@ -336,7 +336,7 @@ def test_a_list_that_a_model_writes_as_text_is_read_as_it_is_meant(
 
 @pytest.mark.requirement("O14")
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("arguments", "keys"),
     [
         ({"tag": '["paint"]'}, ["boats"]),
         ({"tag": ["paint"]}, ["boats"]),
@@ -345,11 +345,11 @@ def test_a_list_that_a_model_writes_as_text_is_read_as_it_is_meant(
     ],
 )
 def test_a_single_value_that_a_model_writes_as_a_list_or_a_null_is_read_as_it_is_meant(
-    engine: Engine, arguments: dict[str, Any], found: list[str]
+    engine: Engine, arguments: dict[str, Any], keys: list[str]
 ):
     engine.remember("The boats were painted in May", key="boats", tags=["paint"])
     hits = call(engine, "memory_recall", {"query": "boats", **arguments}).structured_content["hits"]
-    assert [hit["key"] for hit in hits] == found
+    assert [hit["key"] for hit in hits] == keys
 
 
 @pytest.mark.requirement("O14")
