@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo screenshots docs test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint soak bench \
+.PHONY: demo screenshots docs test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint coverage soak bench \
 	weights peers peers-tests server-memory conformance hosts unit lock clean
 
 demo: .venv/ready
@@ -92,6 +92,13 @@ wheel: .venv/ready
 
 check: .venv/ready
 	$(BIN)/pytest -n 2 --dist worksteal $(if $(SLOW),,--without-slow)
+
+# Lines and branches that the quick tests run, in the process of the tests: at least as many as `fail_under` in pyproject.toml.
+coverage: .venv/ready
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal --without-slow
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 # The tests on a PostgreSQL server that they start: all of them, or a sample of half a minute. Those that need the file of
 # a store are skipped.

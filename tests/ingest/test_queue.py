@@ -56,7 +56,7 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
     values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
     query = sql_statements.statement(statement)
     with connector_of(engine).read() as tx:
-        (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
+        (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()  # type: ignore[attr-defined]
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
 
@@ -104,7 +104,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")
     engine.ingest([tmp_path])
     with connector_of(engine).write(engine.scope) as tx:
-        tx._connection.execute("UPDATE transcripts SET title = 'edited by hand'")
+        tx._connection.execute("UPDATE transcripts SET title = 'edited by hand'")  # type: ignore[attr-defined]
     _talk(tmp_path / "a" / "1.jsonl", "Before the copy")
     _talk(tmp_path / "b" / "copy.jsonl", "Said in both")
     _talk(tmp_path / "c" / "2.jsonl", "After the copy")
@@ -112,7 +112,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     assert (report.unread, report.episodes, report.turns) == (1, 2, 2)
     assert "damaged" in report.problems[0]
     with connector_of(engine).read() as tx:
-        assert tx.one("count_episodes", user="local") == (4,)
+        assert tx.one("count_episodes", user="local") == (4,)  # type: ignore[attr-defined]
 
 
 def test_what_was_told_of_is_kept_after_ctrl_c(engine, tmp_path):

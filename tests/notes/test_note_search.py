@@ -151,7 +151,7 @@ def test_notes_that_are_no_longer_configured_leave_the_store(open_notes, tmp_pat
     engine = open_notes(paths=(other,))
     assert engine.search_notes("heron").hits == []
     with connector_of(engine).read() as tx:
-        assert tx.all("note_files", user="local") == []
+        assert tx.all("note_files", user="local") == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.requirement("O11", "O7")

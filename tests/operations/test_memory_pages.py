@@ -92,7 +92,7 @@ def test_the_pages_hold_what_sorting_everything_gives(engine: Engine, fields: di
 
 def test_a_page_costs_the_same_however_many_there_are(engine: Engine) -> None:
     """With SOAK=1 of 100,000."""
-    filled(engine, amount(700, 100_000))
+    filled(engine, amount(2_000, 100_000))
     verb = operation("memories")
     verb.call(engine, verb.request(limit=50))
     seconds = []

@@ -31,7 +31,7 @@ LOOKS = [("light", DESKTOP), ("dark", PHONE)]
 if os.environ.get("SOAK"):
     LOOKS += [("dark", DESKTOP), ("light", PHONE)]
 IDS = [f"{theme}-{size['width']}" for theme, size in LOOKS]
-COUNT = amount(1_000, 100_000)
+COUNT = amount(3_000, 100_000)
 EXAMPLES = 6
 PURGE_MS = 120_000  # what goes with a session is looked for in every memory
 EMPTY = "nobody"

@@ -31,6 +31,7 @@ from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
 from picomem.records.session import NewMessage, Role
 from picomem.store import sqlite
+from picomem.store.sqlite_transaction import SqliteTransaction
 
 pytestmark = [
     pytest.mark.reliability("R10", "R11"),
@@ -421,6 +422,7 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
     session = filled.sessions().create(title="Tuesday")
     _sql(filled, "UPDATE sessions SET created_at = created_at + 1")
     with connector_of(filled).write(filled.scope) as tx:
+        assert isinstance(tx, SqliteTransaction)
         assert tx.run("count_failure", user="local", id=session.id, before=0)
     with pytest.raises(Corrupt):
         filled.sessions().get(session.id)

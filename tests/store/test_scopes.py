@@ -91,7 +91,7 @@ def test_a_user_whose_everything_was_purged_gets_no_number_again(db: Path, open_
     with open_engine(user="mia") as engine:
         engine.remember("The harbour keeps its ledgers dry", key="harbour")
         with connector_of(engine).read() as tx:
-            last = tx.last_doc(MIA)
+            last = tx.last_doc(MIA)  # type: ignore[attr-defined]
         engine.purge(everything=True)
         engine.remember("The harbour keeps its ledgers wet", key="harbour")
         with connector_of(engine).read() as tx:

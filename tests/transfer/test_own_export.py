@@ -598,7 +598,7 @@ def test_damaged_rows_are_left_out_and_counted(engine, tmp_path) -> None:
     engine.remember("The crane is yellow", key="crane")
     engine.remember("Deploys go out on Tuesdays", key="deploys")
     with connector_of(engine).write(engine.scope) as tx:
-        tx._run("UPDATE memories SET content = 'The crane is green' WHERE key = 'crane'", {})
+        tx._run("UPDATE memories SET content = 'The crane is green' WHERE key = 'crane'", {})  # type: ignore[attr-defined]
     counts = export_to(engine, tmp_path / "copy.jsonl", "picomem")
     assert (counts.memories, counts.damaged) == (1, 1)
 
