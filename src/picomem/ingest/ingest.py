@@ -323,7 +323,7 @@ class Ingest:
                 report.unchanged += 1
                 return
         known = {stored.session: stored for stored in at_path}
-        nameless = 0
+        nameless, before = 0, run.state.bytes_done
         for info, turns, skipped in form.sessions(path):
             info = self._maker.safe(info)
             nameless += not info.session
@@ -347,6 +347,8 @@ class Ingest:
             run.queue.store()  # the same session may come once more
             if not stretch.stored:
                 return  # what became of it is known to the queue
+            if turns:  # of an archive the places are those of what it unpacks to
+                run.advance(max(0, before + min(turns[-1].end, look.size) - run.state.bytes_done))
             if reading.is_copy:
                 known.pop(session, None)
             else:
