@@ -332,7 +332,9 @@ def test_the_reading_of_an_export_tells_how_far_it_is_after_each_conversation(en
     path.write_text(json.dumps(talks), "utf-8")
     told: list[tuple[int, int]] = []
     verb = operation("import")
-    verb.call(engine, verb.request(format="chatgpt", path=str(path)), lambda done, total, _what: told.append((done, total)))
+    verb.call(
+        engine, verb.request(format="chatgpt", path=str(path)), lambda done, total, _what: told.append((done, total))
+    )
     assert len({done for done, _ in told}) >= len(talks)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
