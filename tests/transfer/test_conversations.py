@@ -322,3 +322,19 @@ def test_an_import_of_conversations_alone_says_what_stays_when_it_is_to_be_undon
     assert (report.new, report.sessions) == (0, 1)
     with pytest.raises(InvalidInput, match=r"stored no memory.* stay, with their episodes: u-1; `picomem purge"):
         engine.undo(run)
+
+
+def test_the_reading_of_an_export_tells_how_far_it_is_after_each_conversation(engine: Engine, tmp_path: Path) -> None:
+    """Issue 37, 2.7."""
+    first, *_ = chatgpt()
+    talks = [first | {"id": f"c-{number}", "conversation_id": f"c-{number}"} for number in range(5)]
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(talks), "utf-8")
+    told: list[tuple[int, int]] = []
+    verb = operation("import")
+    verb.call(
+        engine, verb.request(format="chatgpt", path=str(path)), lambda done, total, _what: told.append((done, total))
+    )
+    assert len({done for done, _ in told}) >= len(talks)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)

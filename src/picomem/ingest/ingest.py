@@ -14,7 +14,7 @@ If a file changed, `resuming` determines where to continue; `batch` prepares tur
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
@@ -39,7 +39,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import KnownFolder, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.records.transcript import TranscriptInfo
+from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
@@ -323,7 +323,7 @@ class Ingest:
                 report.unchanged += 1
                 return
         known = {stored.session: stored for stored in at_path}
-        nameless = 0
+        nameless, before = 0, run.state.bytes_done
         for info, turns, skipped in form.sessions(path):
             info = self._maker.safe(info)
             nameless += not info.session
@@ -335,18 +335,16 @@ class Ingest:
                 report.passed_over({PURGED: 1}, {})
                 continue
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
-            state = State(info=info, skipped=skipped, turns=len(turns))
             packer = Packer(form.name, session, longest=self._longest)
-            reading, batch = ResumedTranscript(transcript, state, packer, look), Batch()
-            for turn in turns:
-                self._maker.pack(reading.packer, turn, batch)
-            batch.date(info.started_at)
-            stretch = self._stretch(document, RecordFile(path), reading, 0, 0, batch, 0, is_last=True)
-            stretch.report.passed_over(skipped.counts, {})
-            run.queue.add(stretch)
-            run.queue.store()  # the same session may come once more
-            if not stretch.stored:
-                return  # what became of it is known to the queue
+            reading = ResumedTranscript(transcript, State(info=info, skipped=skipped), packer, look)
+            for part in self._parts(document, reading, turns):
+                run.queue.add(part)
+                run.queue.store()  # the same session may come once more
+                if not part.stored:
+                    return  # what became of it is known to the queue
+                if turns:  # of an archive the places are those of what it unpacks to
+                    end = turns[reading.state.turns - 1].end
+                    run.advance(max(0, before + min(end, look.size) - run.state.bytes_done))
             if reading.is_copy:
                 known.pop(session, None)
             else:
@@ -365,6 +363,23 @@ class Ingest:
                 )
                 episodes.put_transcript(tx, self._scope, done)
         report.bytes += look.size
+
+    def _parts(self, document: FoundTranscript, reading: ResumedTranscript, turns: Sequence[Turn]) -> Iterator[Stretch]:
+        """The stretches of a session in a document, one after the other, each as large as a transaction should be."""
+        state, source = reading.state, RecordFile(document.path)
+        while True:
+            batch = Batch()
+            for turn in turns[state.turns : state.turns + queue.BATCH_PIECES]:
+                self._maker.pack(reading.packer, turn, batch)
+                state.turns += 1
+            batch.date(state.info.started_at)
+            is_last = state.turns >= len(turns)
+            stretch = self._stretch(document, source, reading, 0, 0, batch, 0, is_last=is_last)
+            if is_last:
+                stretch.report.passed_over(state.skipped.counts, {})
+            yield stretch
+            if is_last:
+                return
 
     def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: SourceState) -> bool:
         with self._connector.read() as tx:
