@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
 from picomem.light_dataclass import replace
@@ -206,18 +207,28 @@ def check_exists(database: Path, *, named: bool) -> None:
         database.stat()
         if is_empty_file(database):
             raise (StoreError if is_abandoned(database) else NoStore)(
-                f"{database} is empty, so there is no store in it; put a backup there with `picomem restore`, or "
-                "make a new store there with `picomem remember` or `picomem ingest`."
+                CodedText(
+                    "failure.empty_file",
+                    path=str(database),
+                    restore=Command("restore"),
+                    remember=Command("remember"),
+                    ingest=Command("ingest"),
+                )
             )
     except (FileNotFoundError, NotADirectoryError):
         if named:
             raise NoStore(
-                f"There is no store at {database}; check the path, or make one there with `picomem remember` or "
-                "`picomem ingest`."
+                CodedText(
+                    "failure.no_store_at", place=str(database), remember=Command("remember"), ingest=Command("ingest")
+                )
             ) from None
         raise NoStore(
-            f"Nothing is stored yet (there is no {database}); `picomem ingest` reads your past sessions, and "
-            "`picomem remember TEXT` stores a statement."
+            CodedText(
+                "failure.nothing_stored",
+                path=str(database),
+                ingest=Command("ingest"),
+                remember=Command("remember", "TEXT"),
+            )
         ) from None
     except OSError:
         return  # opening it gives a better message

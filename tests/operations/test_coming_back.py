@@ -23,7 +23,7 @@ from picomem.gateway.mcp import build_server
 from picomem.jobs.schedule import Failed, ended
 from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.operations.command_rewriting import result_for_agents
+from picomem.operations.command_names import result_for_agents
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_json
 from picomem.operations.table import operation, operations

@@ -1,4 +1,4 @@
-"""What an agent is told where a person would be told a command."""
+"""What an agent or a caller over a network is told where a person would be told a command."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ import pytest
 import picomem
 from picomem.app import operations
 from picomem.coded_text import CodedText, Command
+from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import dataclass
-from picomem.operations.command_rewriting import (
+from picomem.operations.command_names import (
     ASK_OPERATOR,
+    error_data,
     for_agents,
     for_remote_callers,
     result_for_agents,
     result_for_remote_callers,
 )
+from picomem.operations.operation import options
 
 PACKAGE = Path(picomem.__file__).parent
-OF_THE_TERMINAL = {"cli", "tui", "evaluation", "demo", "hosts", "hooks", "page"}
-COMMAND = re.compile(r"`picomem ([a-z-]+)")
 OFFERED = {
     operation.name: operation.request
     for operation in operations()
     if not (operation.operator or operation.reads_local_files)
 }
-TOOLS = {"recall": "memory_recall", "show": "memory_show"}
+TOOLS = {"recall": "memory_recall", "history": "memory_history"}
+
+
+def damaged(command: Command) -> CodedText:
+    return CodedText("failure.damaged_vector", command=command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,60 +44,61 @@ class Found:
 
 
 def test_a_command_with_a_tool_is_named_as_the_tool() -> None:
-    said = for_agents("There is no memory “x”; `picomem recall` finds by words, `picomem show 01a2` opens it.", TOOLS)
-    assert said == "There is no memory “x”; `memory_recall` finds by words, `memory_show 01a2` opens it."
+    remedy = CodedText("failure.searched_by_words", command=Command("recall"))
+    said = for_agents(CodedText("failure.no_memory", name="x", remedy=remedy), TOOLS)
+    assert said == "There is no memory “x”; `memory_recall` searches by words."
+    said = for_agents(CodedText("failure.archived_name", name="x", command=Command("history", "x")), TOOLS)
+    assert said.startswith("“x” is archived; `memory_history x` shows it")
 
 
-def test_a_command_without_a_tool_or_with_options_is_for_the_person() -> None:
-    for command in ("`picomem doctor --repair`", "`picomem recall --help`"):
-        said = for_agents(f"The file is damaged; run {command}.", TOOLS)
-        assert command in said
-        assert "tell them" in said
+@pytest.mark.parametrize("command", [Command("doctor", repair=True), Command("recall", limit="3")])
+def test_a_command_without_a_tool_or_with_options_is_for_the_person(command: Command) -> None:
+    said = for_agents(damaged(command), TOOLS)
+    assert command in said
+    assert "tell them" in said
 
 
 def test_a_sentence_without_a_command_stays_as_it_is() -> None:
-    assert for_agents("The importance is 7; it lies between 0 and 1.", TOOLS).endswith("between 0 and 1.")
+    for text in ("The importance is 7; it lies between 0 and 1.", "Somebody wrote `picomem recall` here."):
+        assert for_agents(text, TOOLS) == for_remote_callers(text, OFFERED) == text
 
 
 def test_an_explanation_is_changed_and_what_was_stored_is_not() -> None:
-    told = "run `picomem recall`"
-    assert result_for_agents(Found(told, told), TOOLS) == Found(told, "run `memory_recall`")
+    told = CodedText("failure.searched_by_words", command=Command("recall"))
+    assert result_for_agents(Found(str(told), told), TOOLS) == Found(str(told), "`memory_recall` searches by words.")
 
 
 def test_a_caller_over_a_network_is_told_of_operations_and_who_can_run_the_other_commands() -> None:
-    told = for_remote_callers("A row is damaged; run `picomem doctor`.", OFFERED)
-    assert told == "A row is damaged; run the operation `doctor`."
-    told = for_remote_callers("No past session has been read yet; run `picomem ingest`.", OFFERED)
+    told = for_remote_callers(damaged(Command("doctor")), OFFERED)
+    assert told == "A vector is damaged; run the operation `doctor`."
+    told = for_remote_callers(CodedText("warning.nothing_read", command=Command("ingest")), OFFERED)
     assert told.startswith("No past session has been read yet; run `picomem ingest`. (")
     assert "on the server's machine: ask its operator" in told
-    assert for_remote_callers("Nothing is known.", OFFERED) == "Nothing is known."
 
 
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("history billing_db", 'the operation `history` with `{"name": "billing_db"}`'),
-        ("doctor --repair", 'the operation `doctor` with `{"repair": true}`'),
-        ("purge --session ID", 'the operation `purge` with `{"session": "ID"}`'),
-        (
-            "revise berth It is 12 --since 2026-05-01",
-            'the operation `revise` with `{"name": "berth", "content": "It is 12", "since": "2026-05-01"}`',
-        ),
-        ("remember The berth is 12", 'the operation `remember` with `{"content": "The berth is 12"}`'),
-        ("remember dry --tag boat", 'the operation `remember` with `{"content": "dry", "tags": ["boat"]}`'),
-        ("timeline --json", "the operation `timeline`"),
-        ("purge --help", "the description of `purge` in /api/v1/openapi.json"),
-        ("purge --user ann", None),
-        ("history 'a key", None),
-        ("token make --user ann", None),
+        (Command("history", "billing_db"), 'the operation `history` with `{"name": "billing_db"}`'),
+        (Command("doctor", repair=True), 'the operation `doctor` with `{"repair": true}`'),
+        (Command("purge", session="ID"), 'the operation `purge` with `{"session": "ID"}`'),
+        (Command("timeline", json=True), "the operation `timeline`"),
+        (Command("withhold", help=True), "the operation `withhold`"),
+        (Command("purge", user="ann"), None),
+        (Command("token", "make", user="ann"), None),
     ],
 )
-def test_a_command_becomes_the_operation_and_the_fields_of_its_request(command: str, told: str | None) -> None:
-    said = for_remote_callers(f"See `picomem {command}`.", OFFERED)
+def test_a_command_becomes_the_operation_and_the_fields_of_its_request(command: Command, told: str | None) -> None:
+    said = for_remote_callers(damaged(command), OFFERED)
     if told is None:  # the request has no such field
-        assert said.startswith(f"See `picomem {command}`. (")
+        assert said.startswith(f"A vector is damaged; run {command}. (")
     else:
-        assert said == f"See {told}."
+        assert said == f"A vector is damaged; run {told}."
+
+
+def test_a_command_is_typed_as_a_shell_reads_it() -> None:
+    command = Command("token", "make", user="ann lee", scope=("memory:read:user", "memory:write:user"))
+    assert command == "`picomem token make --user 'ann lee' --scope memory:read:user --scope memory:write:user`"
 
 
 def test_a_coded_text_names_the_operation_the_tool_or_who_can_run_the_command() -> None:
@@ -105,10 +111,14 @@ def test_a_coded_text_names_the_operation_the_tool_or_who_can_run_the_command() 
     assert told == for_remote_callers(told, {}) == f"{repair} {ASK_OPERATOR}"
 
 
-def test_an_option_in_a_sentence_becomes_the_field_and_what_a_person_wrote_stays() -> None:
-    told = for_remote_callers("Several are called “x --project”; give the id, or --project.", OFFERED)
-    assert told == "Several are called “x --project”; give the id, or `project`."
-    assert for_remote_callers("Add --unknown, or `tar --project`.", OFFERED) == "Add --unknown, or `tar --project`."
+def test_an_error_has_the_code_and_the_values_of_its_sentence_on_every_surface() -> None:
+    """Issue 40, point 3."""
+    error = Corrupt(CodedText("failure.damaged_entry", name="berth", command=Command("doctor", repair=True)))
+    codes = error_data(error)
+    assert (codes["code"], codes["reason"]) == ("corrupt", "failure.damaged_entry")
+    assert codes["values"] == {"name": "berth", "command": {"command": ["doctor"], "options": {"repair": True}}}
+    assert error_data(Corrupt(for_remote_callers(error.message, {})))["reason"] == "failure.damaged_entry"
+    assert error_data(NotFound("There is no such page.")) == {"code": "not_found"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +133,41 @@ class Job:
 
 
 def test_the_advice_of_listed_views_is_changed_too() -> None:
-    told = "run `picomem doctor`"
-    listed = Listed([Job(told)], {"embed": told})
-    expected = "run the operation `doctor`"
-    assert result_for_remote_callers(listed, OFFERED) == Listed([Job(expected)], {"embed": expected})
+    told = damaged(Command("doctor"))
+    expected = "A vector is damaged; run the operation `doctor`."
+    listed = result_for_remote_callers(Listed([Job(told)], {"embed": told}), OFFERED)
+    assert listed == Listed([Job(expected)], {"embed": expected})
 
 
-def test_every_command_that_a_text_of_the_package_names_can_be_told_to_a_caller_over_a_network() -> None:
+def test_every_command_that_a_text_of_the_package_names_has_an_operation_with_these_fields() -> None:
+    """A misspelt field, or more words than the request takes, would leave the command to the operator."""
+    named = {
+        ast.unparse(call): call for path in PACKAGE.rglob("*.py") for call in _commands(ast.parse(path.read_text()))
+    }
+    assert len(named) > 30
     left = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] not in OF_THE_TERMINAL:
-            for text in _texts(ast.parse(path.read_text())):
-                told = for_remote_callers(text, OFFERED)
-                left += [told for name in COMMAND.findall(told) if name in OFFERED]
-    assert not [text for text in left if "--user" not in text and "--watch" not in text]
+    for text, call in named.items():
+        name, *words = [part.value if isinstance(part, ast.Constant) else "x1" for part in call.args]
+        options = {option.arg: getattr(option.value, "value", "x1") for option in call.keywords if option.arg}
+        if name in OFFERED and "user" not in options:
+            command = Command(str(name), *map(str, words), **options)
+            left += [text] if command in for_remote_callers(damaged(command), OFFERED) else []
+    assert left == []
 
 
-def _texts(tree: ast.AST) -> Iterator[str]:
-    """The texts of a module, with something in the place of what is filled in."""
-    filled = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+def _commands(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(part.value if isinstance(part, ast.Constant) else "x1" for part in node.values)  # type: ignore[misc]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in filled:
-            yield node.value
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == "Command"
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            yield node
+
+
+def test_what_surfaces_share_is_documented_without_the_command_line() -> None:
+    """The description of an operation is the same over HTTP, where nobody has a terminal."""
+    for operation in operations():
+        if operation.name in OFFERED:
+            texts = [*operation.paragraphs, *(about["help"] for _, _, about in options(operation.request))]
+            assert not [text for text in texts if re.search(r"`picomem |(?<![\w-])--[a-z]", text)], operation.name

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from picomem.coded_text import CodedText, Command
 from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
@@ -89,8 +90,12 @@ class TranscriptConsolidator(Consolidator):
             session = find_session(tx, self._scope, name, Place.TRANSCRIPTS)
             if not session:
                 raise NotFound(
-                    f"There is no session “{name[:80]}”; `picomem sessions` lists those with PicoBot, and `picomem "
-                    "timeline --json` shows the ids of those that were read."
+                    CodedText(
+                        "failure.no_session_or_transcript",
+                        name=name[:80],
+                        sessions=Command("sessions"),
+                        timeline=Command("timeline", json=True),
+                    )
                 )
             return episodes.longest_transcript(tx, self._scope, session)
 
@@ -102,7 +107,7 @@ class TranscriptConsolidator(Consolidator):
             if transcript is None:
                 raise NotFound(f"There is no transcript {session_id}.")
             if transcript.send_policy == "deny":
-                raise Refused("That session is withheld: no model is shown it (see `picomem withhold --help`).")
+                raise Refused(CodedText("failure.withheld_from_models", command=Command("withhold", help=True)))
             reached = self._reached(tx, transcript)
             there = episodes.of_transcript(tx, self._scope, transcript.id, [])
             shown = fresh_episodes(transcript, there, reached)

@@ -18,7 +18,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
@@ -258,7 +258,8 @@ class Engine:
         listed = self._listed(archived, as_of, valid_at, lost)
         if lost and damaged is None:
             raise Corrupt(
-                f"Memories are damaged ({len(lost)} in all, such as {lost[0]}); run `picomem doctor`.", id=lost[0]
+                CodedText("failure.damaged_memories", count=len(lost), first=lost[0], command=Command("doctor")),
+                id=lost[0],
             )
         if damaged is not None:
             damaged += lost
@@ -515,7 +516,7 @@ class Engine:
         from picomem.memory.revise import revised
 
         if pinned and self.caller.is_agent:
-            raise Refused(f"Only the user can pin a memory; ask them to run `picomem revise {name} --pin`.")
+            raise Refused(CodedText("failure.only_user_pins", command=Command("revise", name, pin=True)))
         clean = self._context.cleaner()
         texts = (("content", content), ("context", context))
         lists = (("tags", tags, "tag"), ("related", related, "related entry"))
@@ -576,7 +577,7 @@ class Engine:
             writer, vectors = self._context.writer("undo"), self._context.vectors()
             done = undo_named(tx, writer, self.scope, name, said, vectors, by_agent=self.caller.is_agent)
         if not done:
-            raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
+            raise Conflict(CodedText("failure.run_undone", run=name, command=Command("changes", run=name)))
         self._context.settle()
         return [
             replace(change, memory=self._context.cleaner().shown(change.memory) if change.memory else None)
@@ -639,7 +640,9 @@ class Engine:
         with self._context.connector.write(self.scope) as tx:
             changed = episodes.set_send_policy(tx, self.scope, session, policy, BY_PERSON)
         if not changed:
-            raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
+            raise NotFound(
+                CodedText("failure.no_read_session", name=session[:80], command=Command("timeline", json=True))
+            )
         return changed
 
     @needs(WRITE_SESSIONS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from picomem.agent.adapters.anthropic_tool import COMMANDS, ClaudeMemory
+from picomem.coded_text import CodedText, Command
 from picomem.engine.agent_support import agent_graph
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import (
@@ -24,7 +25,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
 from picomem.memory.agent_store import OriginOf
 from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
-from picomem.operations.command_rewriting import ASK_PERSON
+from picomem.operations.command_names import ASK_PERSON
 from picomem.text.inert_text import for_prompt
 
 # The nine tools of MCP's server-memory, on a user's memory; memory/graph_mapping.py says how a graph is kept.
@@ -155,7 +156,7 @@ def _reading(
     def run(engine: Engine, given: Given, _origin_of: OriginOf) -> FacadeReply:
         graph = select(agent_graph(engine).read(), given)
         data = {"entities": _entities(graph), "relations": _relations(graph)}
-        damaged = f"{graph.damaged} damaged entries of the graph were left out; run `picomem doctor`."
+        damaged = CodedText("failure.damaged_graph", count=graph.damaged, command=Command("doctor"))
         return FacadeReply(_json(data), data, (damaged,) if graph.damaged else ())
 
     return FacadeTool(

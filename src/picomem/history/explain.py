@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Ambiguous, Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.name_lookup import nearest_key, resolve
@@ -89,7 +90,9 @@ def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
         episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
     except NotFound:
         if _names_memory(tx, scope, name):
-            hint = f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it."
+            hint = CodedText(
+                "failure.memory_no_episode", name=name, history=Command("history", name), why=Command("why", name)
+            )
             raise NotFound(hint) from None
         raise
     if episode is None:
@@ -110,8 +113,8 @@ def _names_memory(tx: Transaction, scope: Scope, name: str) -> bool:
 def check_shown(transcript: Transcript | None) -> None:
     """Raise Refused for the transcript of a withheld session, of which nothing is returned."""
     if transcript is not None and transcript.send_policy == DENY:
-        why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
-        raise Refused(f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`).")
+        code = "failure.withheld_by_host" if transcript.policy_by == BY_HOST else "failure.withheld"
+        raise Refused(CodedText(code, command=Command("withhold", help=True)))
 
 
 def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
@@ -120,8 +123,8 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     except Ambiguous:
         raise
     except NotFound as error:
-        remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
-        raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error
+        remedy = nearest_key(tx, scope, name) or CodedText("failure.changes_listed", command=Command("changes"))
+        raise NotFound(CodedText("failure.no_entry", name=name[:80], remedy=remedy)) from error
     transcript = episodes.transcript(tx, scope, episode.transcript_id)
     check_shown(transcript)
     return Explanation(episode.id, "episode", None, (), (), (), episode, transcript)

@@ -21,6 +21,7 @@ from enum import Enum, auto
 from functools import lru_cache
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
@@ -201,7 +202,7 @@ class Writing:
         other = episodes.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.id == before.id:  # to read again would find it again, without an end
             raise Corrupt(
-                "Its record is found by its path, not by its id: an index is damaged; run `picomem doctor --repair`.",
+                CodedText("failure.transcript_by_path", command=Command("doctor", repair=True)),
                 id=before.id,
             )
         tombstones = Tombstones(tx, self._scope)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.episode_packing import cut
 from picomem.ingest.transcript_pointer import open_episode
@@ -157,8 +157,7 @@ def _examine_rows(
             continue
         result.add(
             "purge",
-            f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "
-            "finishes it",
+            CodedText("failure.purge_begun", user=name, command=Command("purge", user=name)),
         )
     progress(parts - 1, parts, "full text")
     # Last, because full text is compared with the rows that were counted and rewritten above; notes before words, whose

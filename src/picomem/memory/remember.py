@@ -24,7 +24,7 @@ from math import fsum
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText, all_of
+from picomem.coded_text import CodedText, Command, all_of
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
@@ -258,7 +258,7 @@ class Writer:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
         believed = memories.believed_versions(tx, scope, memory_id)
         if not believed:
-            raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
+            raise NotFound(CodedText("failure.already_archived", name=memory_id, command=Command("history", memory_id)))
         said = reason or CodedText("reason.asked")
         change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:

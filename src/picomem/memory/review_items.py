@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.decide import Offer, reason_against_change
@@ -128,20 +128,22 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     replaced = resolve(tx, scope, other) if other else None
     if replaced is not None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
         if replaced.id == memory.id:
-            raise InvalidInput(f"“{memory.key}” cannot replace itself; name another memory with --other.")
+            raise InvalidInput(CodedText("failure.other_name_twice", key=memory.key))
         pair: tuple[Memory, Memory] | None = (memory, replaced)
     else:
         pair = _pair(tx, scope, memory, replaced, writer.now)
     is_from_others = _is_from_others(tx, scope, memory)
     if pair is None and not is_from_others:
         raise InvalidInput(
-            f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do, and "
-            f"`picomem review {memory.key} supersede --other KEY` says that it replaces another one."
+            CodedText(
+                "failure.nothing_pending",
+                key=memory.key,
+                review=Command("review"),
+                supersede=Command("review", memory.key, "supersede", other="KEY"),
+            )
         )
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
-        raise InvalidInput(
-            f"“{memory.key}” contradicts nothing that is known; keep or discard it, or name --other that it replaces."
-        )
+        raise InvalidInput(CodedText("failure.nothing_contradicted", key=memory.key))
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, DISCARDED, "discard")
@@ -223,7 +225,7 @@ def _pair(
         raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")
     if other is not None and not pairs:
         raise InvalidInput(
-            f"“{memory.key}” and “{other.key}” are not a pending pair; `picomem review` lists the pairs."
+            CodedText("failure.no_pending_pair", key=memory.key, other=other.key, command=Command("review"))
         )
     return pairs[0] if pairs else None
 

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
@@ -86,7 +87,7 @@ def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | N
     for suggestion in suggestions(tx, scope):
         if suggestion.id == f"{episode_id}:{place}":
             return suggestion
-    raise NotFound(f"No suggestion “{name[:80]}” waits; `picomem suggestions` lists those that do.")
+    raise NotFound(CodedText("failure.no_suggestion", name=name[:80], command=Command("suggestions")))
 
 
 def settle_suggestion(

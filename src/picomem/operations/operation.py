@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
+from picomem.operations.inert_results import inert
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -176,8 +177,6 @@ class Operation:
 
     def presentation(self, result: Any) -> Presentation:
         """Return the presentation of the result for people, for every surface. Its texts are made inert first."""
-        from picomem.operations.inert_results import inert
-
         return self.present(inert(result))
 
     @property
@@ -246,7 +245,7 @@ class Operation:
         if not engine.caller.is_agent:
             return
         from picomem.engine import agent_support
-        from picomem.operations.command_rewriting import result_for_agents
+        from picomem.operations.command_names import result_for_agents
         from picomem.operations.recall_views import jsonable
 
         safe = result_for_agents(result, {})

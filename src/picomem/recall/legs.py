@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
@@ -200,7 +201,7 @@ class RecallState:
         withheld it, so nothing of it is handed out."""
         record = episodes.transcript(self.tx, self.scope, transcript_id)
         if record is None:
-            raise Corrupt("The record of a transcript is lost; run `picomem doctor`.", id=transcript_id)
+            raise Corrupt(CodedText("failure.lost_transcript", command=Command("doctor")), id=transcript_id)
         return record
 
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
 from picomem.records.episode import BY_PERSON, Episode, KnownFolder, Transcript
@@ -524,8 +525,7 @@ def from_row(row: Row) -> Episode:
     """A row as a record. Raises Corrupt where the row does not match its hash."""
     if not is_whole(row):
         raise Corrupt(
-            f"Episode {row[0]} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor`.",
+            CodedText("failure.damaged_episode", name=str(row[0]), command=Command("doctor")),
             id=str(row[0]),
         )
     return _record(row)
@@ -619,5 +619,7 @@ def _transcript_record(row: Row) -> Transcript:
 def _transcript(row: Row) -> Transcript:
     """A row as a record. Raises Corrupt where it does not match its hash."""
     if not row_hash.is_whole("transcripts", row):
-        raise Corrupt(f"The record of transcript {row[2]} is damaged; run `picomem doctor`.", id=str(row[0]))
+        raise Corrupt(
+            CodedText("failure.damaged_transcript", name=str(row[2]), command=Command("doctor")), id=str(row[0])
+        )
     return _transcript_record(row)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Ambiguous, Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Kind, Origin, Source, known
@@ -273,8 +274,7 @@ def last_version(tx: Transaction, scope: Scope, memory_id: str) -> int:
     row = sql(tx).one("last_version", user=scope.user, id=memory_id)
     if row is None or row[0] is None:
         raise Corrupt(
-            f"Memory {memory_id} is missing from its table or from an index: the file was damaged. Run `picomem doctor "
-            "--repair`.",
+            CodedText("failure.missing_memory", name=memory_id, command=Command("doctor", repair=True)),
             id=memory_id,
         )
     return int(row[0])
@@ -569,7 +569,13 @@ def unique_id(rows: list[Row], prefix: str, what: str) -> str:
         raise Ambiguous(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id: {known}")
     if not rows:
         raise NotFound(
-            f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."
+            CodedText(
+                "failure.nothing_of_name",
+                what=what,
+                name=prefix[:80],
+                recall=Command("recall"),
+                timeline=Command("timeline"),
+            )
         )
     return str(rows[0][0])
 
@@ -705,8 +711,7 @@ def links_of(
     links = links_of_each(tx, scope, [memory_id], left_out, after).get(memory_id, [])
     if left_out and damaged is None:
         raise Corrupt(
-            f"What memory {memory_id} was made from does not match its own hash: the file was damaged or edited by "
-            "hand. Run `picomem doctor --repair`.",
+            CodedText("failure.damaged_sources", name=memory_id, command=Command("doctor", repair=True)),
             id=memory_id,
         )
     if damaged is not None:
@@ -787,8 +792,7 @@ def from_row(row: Row) -> Memory:
     """A row as a record. Raises Corrupt where the row does not match its hash."""
     if not is_whole(row):
         raise Corrupt(
-            f"Memory {row[0]} version {row[1]} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor`.",
+            CodedText("failure.damaged_memory", name=str(row[0]), version=str(row[1]), command=Command("doctor")),
             id=str(row[0]),
         )
     return _record(row)

@@ -27,6 +27,7 @@ from pathlib import Path
 import apsw
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta
@@ -263,8 +264,12 @@ class SqliteConnector:
         user = scope.user if isinstance(scope, Scope) else None
         if self._foreign:
             raise errors.StoreError(
-                f"Somebody else changed {self.path} ({self._foreign}), so nothing is written; put a copy in its place, "
-                "or let `picomem doctor --repair` remove what it can."
+                CodedText(
+                    "failure.foreign_change",
+                    path=str(self.path),
+                    what=self._foreign,
+                    command=Command("doctor", repair=True),
+                )
             )
         with self._begun(user, wait_seconds) as writer:
             tx = SqliteTransaction(writer, self.path, user)
@@ -417,8 +422,7 @@ class SqliteConnector:
     def _refuse_other_terms(self, tx: SqliteTransaction) -> None:
         if meta.value(tx, "terms_version") != TERMS_VERSION:
             raise errors.StoreError(
-                f"The full text in {self.path} was made by another version of picomem; nothing can be stored until "
-                "`picomem doctor --repair` has made it anew."
+                CodedText("failure.other_full_text", place=str(self.path), command=Command("doctor", repair=True))
             )
 
     def _owns_lock(self) -> bool:
