@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
@@ -27,11 +27,25 @@ from picomem.store.sqlite import SqliteConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
     from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
+
+
+class StoreOptions(TypedDict, total=False):
+    """How a store is opened; see `open_runtime`."""
+
+    settings: Settings | None
+    embedder: str | Embedder | None
+    clock: Clock
+    create: bool
+    without_store: bool
+    late: bool
+    weights: Weights
 
 
 def open_engine(
@@ -42,15 +56,9 @@ def open_engine(
     project: str = "",
     session: str = "",
     folder: str = "",
-    settings: Settings | None = None,
-    embedder: str | Embedder | None = None,
-    clock: Clock = system_clock,
     actor: str = "",
     permissions: Collection[str] | None = None,
-    create: bool = True,
-    without_store: bool = False,
-    late: bool = False,
-    weights: Weights = WEIGHTS,
+    **options: Unpack[StoreOptions],
 ) -> Engine:
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
@@ -62,22 +70,13 @@ def open_engine(
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
         raise InvalidInput("The user id is empty; name a user, or leave it out to use the one in the settings.")
-    chosen = settings or load()
+    chosen = options["settings"] = options.get("settings") or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     caller = Caller(scope.user, actor)
     if permissions is not None:
         caller = replace(caller, permissions=permissions)
     check_caller(caller, scope)  # before a file is made
-    runtime = open_runtime(
-        path,
-        settings=chosen,
-        embedder=embedder,
-        clock=clock,
-        create=create,
-        without_store=without_store,
-        late=late,
-        weights=weights,
-    )
+    runtime = open_runtime(path, **options)
     if named_by_channel(scope.user) is not None:
         try:
             scope = replace(scope, user=runtime.user_named(scope.user))

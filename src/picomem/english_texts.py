@@ -57,7 +57,6 @@ ENGLISH = {
     ),
     "failure.damaged_file": "{path} is damaged ({problem}); run {command} to see what can be read.",
     "failure.damaged_full_text": "The full text of “{source}” is damaged; run {command}.",
-    "failure.damaged_graph": "{count} damaged entries of the graph were left out; run {command}.",
     "failure.damaged_handouts": "The record of untrusted text that agents received is damaged; run {command}.",
     "failure.damaged_injections": "The record of what was injected is damaged; run {command}.",
     "failure.damaged_memories": "Memories are damaged ({count} in all, such as {first}); run {command}.",

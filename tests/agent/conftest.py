@@ -11,7 +11,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.settings import MemorySettings
+from picomem.settings_tables import MemorySettings
 
 Step = str | list[tuple[str, dict[str, Any]]]  # a text, or calls: names with their arguments
 

@@ -31,7 +31,8 @@ from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.caller import PERMISSIONS, Caller
 from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 
 TALK = [
     ("2026-04-07T09:00:00Z", "user", "Shall the booking queue of the harbor run on Redis?"),

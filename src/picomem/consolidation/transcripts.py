@@ -35,7 +35,7 @@ from picomem.recall.hit_sessions import session_title
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Memory, Parent
 from picomem.records.session import Channel, Session
-from picomem.store import consolidations, episodes
+from picomem.store import consolidations, episodes, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -68,7 +68,7 @@ class TranscriptConsolidator(Consolidator):
         waiting = []
         with self._connector.read() as tx:
             for row in consolidations.waiting_transcripts(tx, self._scope, MOST_TOKENS):
-                transcript = episodes.transcript(tx, self._scope, row.id)
+                transcript = transcript_rows.transcript(tx, self._scope, row.id)
                 if transcript is None or (only_idle and (transcript.ended_at or 0) > quiet):
                     continue
                 calls = -(-row.tokens // most)
@@ -97,13 +97,13 @@ class TranscriptConsolidator(Consolidator):
                         timeline=Command("timeline", json=True),
                     )
                 )
-            return episodes.longest_transcript(tx, self._scope, session)
+            return transcript_rows.longest_transcript(tx, self._scope, session)
 
     def ready(self, session_id: str, *, asked: bool = False) -> PreparedPart | None:  # noqa: ARG002 - see waiting
         """The next part of the transcript of that id, or None. Raises NotFound, Refused and Corrupt."""
         window = self._settings.memory.consolidation_window
         with self._connector.read() as tx:
-            transcript = episodes.transcript(tx, self._scope, session_id)
+            transcript = transcript_rows.transcript(tx, self._scope, session_id)
             if transcript is None:
                 raise NotFound(f"There is no transcript {session_id}.")
             if transcript.send_policy == "deny":
@@ -153,7 +153,7 @@ class TranscriptConsolidator(Consolidator):
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         place = _place_of(ready)
-        now = episodes.transcript(tx, self._scope, place.transcript.id)
+        now = transcript_rows.transcript(tx, self._scope, place.transcript.id)
         if now is None or now.send_policy == "deny" or now.generation != place.transcript.generation:
             return False
         if self._reached(tx, now) != place.reached:

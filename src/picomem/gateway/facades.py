@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from picomem.agent.adapters.anthropic_tool import COMMANDS, ClaudeMemory
-from picomem.coded_text import CodedText, Command
 from picomem.engine.agent_support import agent_graph
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import (
@@ -26,6 +25,7 @@ from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
 from picomem.memory.agent_store import OriginOf
 from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
 from picomem.operations.command_names import ASK_PERSON
+from picomem.operations.memory_views import damage_warnings
 from picomem.text.inert_text import for_prompt
 
 # The nine tools of MCP's server-memory, on a user's memory; memory/graph_mapping.py says how a graph is kept.
@@ -156,8 +156,7 @@ def _reading(
     def run(engine: Engine, given: Given, _origin_of: OriginOf) -> FacadeReply:
         graph = select(agent_graph(engine).read(), given)
         data = {"entities": _entities(graph), "relations": _relations(graph)}
-        damaged = CodedText("failure.damaged_graph", count=graph.damaged, command=Command("doctor"))
-        return FacadeReply(_json(data), data, (damaged,) if graph.damaged else ())
+        return FacadeReply(_json(data), data, tuple(damage_warnings(map(str, range(graph.damaged)))))
 
     return FacadeTool(
         name, _title(name), description, takes, _GRAPH, lambda _: (READING,), run, read_only=True, idempotent=True

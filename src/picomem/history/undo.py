@@ -28,7 +28,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories
+from picomem.store import audit, consolidations, memories, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -84,7 +84,7 @@ def _distillings(tx: Transaction, scope: Scope, session: str) -> list[str]:
     name = find_session(tx, scope, session, Place.TRANSCRIPTS)
     if not name:
         return []
-    records = consolidations.of_transcript(tx, scope, episodes.longest_transcript(tx, scope, name))
+    records = consolidations.of_transcript(tx, scope, transcript_rows.longest_transcript(tx, scope, name))
     made = [audit.change(tx, scope, record.change_id) for record in records]
     return [change.run for change in made if change is not None and change.decision == CONSOLIDATED]
 

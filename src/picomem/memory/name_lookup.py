@@ -6,7 +6,7 @@ from picomem.coded_text import CodedText, Command
 from picomem.errors import Conflict, NotFound, nearest
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import memories, memory_rows
 from picomem.store.connector import Transaction
 from picomem.store.project_names import with_former_projects
 
@@ -20,7 +20,7 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     reader = with_former_projects(tx, scope)
 
     def visible(memory: Memory) -> bool:
-        return memories.visible(memory.scope, reader)
+        return memory_rows.visible(memory.scope, reader)
 
     # What holds is asked for first: a memory may have been revised thousands of times.
     versions = list(filter(visible, memories.lasting_of_key(tx, scope, name)))

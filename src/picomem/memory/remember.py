@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import fsum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command, all_of
@@ -40,12 +40,15 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, row_counts
+from picomem.store import audit, memories, memory_lineage, row_counts
 from picomem.store.connector import Transaction
 from picomem.text.likeness import SAME_SUBJECT, plain_words, say_the_same, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.terms import query_terms, terms
 from picomem.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 EXPIRED = CodedText("reason.expired")
 _MOST_KNOWN = 8
@@ -67,6 +70,16 @@ class Remembered:
     change_id: str
     memory: Memory | None = None
     merged_with: str = ""
+
+
+class ChangeSubject(TypedDict, total=False):
+    """What a recorded change is about; see `Change`."""
+
+    memory_id: str
+    before: int | None
+    after: int | None
+    candidate: str
+    undoes: str
 
 
 @dataclass(slots=True)
@@ -182,13 +195,13 @@ class Writer:
             if not offer.explicit and audit.was_refused(tx, scope, outcome.reason, excerpt):
                 return Remembered(Decision.REFUSE, outcome.reason, "")
             change = self.record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
-            memories.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
+            memory_lineage.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
             return Remembered(Decision.REFUSE, outcome.reason, change.id)
         if outcome.offer is None:
             assert old is not None
             change = self.record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
             again = [replace(parent, role="repeated") for parent in parents]
-            memories.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
+            memory_lineage.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
             return Remembered(outcome.decision, outcome.reason, change.id, old, old.id)
         if old is None:
             memory = self._first_version(outcome.offer)
@@ -329,12 +342,7 @@ class Writer:
         scope: Scope,
         decision: str,
         reason: str,
-        *,
-        memory_id: str = "",
-        before: int | None = None,
-        after: int | None = None,
-        candidate: str = "",
-        undoes: str = "",
+        **about: Unpack[ChangeSubject],
     ) -> Change:
         """Put a decision on record."""
         assert self.verb in CHANGE_VERBS and decision in CHANGE_DECISIONS, (self.verb, decision)
@@ -346,13 +354,9 @@ class Writer:
             verb=self.verb,
             decision=str(decision),
             reason=reason,
-            memory_id=memory_id,
-            before=before,
-            after=after,
-            candidate=candidate,
-            undoes=undoes,
             idempotency_key=self.idempotency_key,
             request_hash=self.request_hash,
+            **about,
         )
         audit.record(tx, scope, change)
         return change

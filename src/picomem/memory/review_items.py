@@ -26,7 +26,7 @@ from picomem.memory.remember import Remembered, Writer
 from picomem.memory.version_history import undone_by
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit, memories, memory_doubts
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
@@ -68,12 +68,12 @@ _PAIR, _FROM_OTHERS = range(2)
 def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
     """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
     others and nobody has reviewed. It reads no words, because thousands may wait."""
-    from_others = memories.undecided(tx, scope, now) if untrusted else []
+    from_others = memory_doubts.undecided(tx, scope, now) if untrusted else []
     reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
     places = [
         *(
             ReviewPlace(_PAIR, -newer.known_from, newer.id, older.id)
-            for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
+            for newer, older in doubted_pairs(memory_doubts.contradicting(tx, scope, now))
         ),
         *(
             ReviewPlace(_FROM_OTHERS, -memory.known_from, memory.id, "")
@@ -199,7 +199,7 @@ def pairs_waiting(
 ) -> list[tuple[Memory, Memory]]:
     """Return the pairs that may contradict each other, the newer one first; all, or those that hold the ids `among`.
     Damaged rows are left out."""
-    doubted = doubted_pairs(memories.contradicting(tx, scope, now))
+    doubted = doubted_pairs(memory_doubts.contradicting(tx, scope, now))
     pairs = [(newer.id, older.id) for newer, older in doubted if {newer.id, older.id}.issuperset(among)]
     known = memories.believed(tx, scope, now, {id_ for pair in pairs for id_ in pair})
     return [(known[newer], known[older]) for newer, older in pairs if newer in known and older in known]

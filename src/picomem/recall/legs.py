@@ -24,7 +24,7 @@ from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.search import EpisodePlace
 
@@ -199,7 +199,7 @@ class RecallState:
     def transcript(self, transcript_id: str) -> Transcript:
         """The record of a transcript. Raises Corrupt where it is damaged or lost: nobody knows then whether its user
         withheld it, so nothing of it is handed out."""
-        record = episodes.transcript(self.tx, self.scope, transcript_id)
+        record = transcript_rows.transcript(self.tx, self.scope, transcript_id)
         if record is None:
             raise Corrupt(CodedText("failure.lost_transcript", command=Command("doctor")), id=transcript_id)
         return record

@@ -13,7 +13,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
-from picomem.store.memories import purge_parents
+from picomem.store.memory_lineage import purge_parents
 from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import by_name, is_whole
 from picomem.store.session_names import Place, find_session

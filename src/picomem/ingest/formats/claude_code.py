@@ -10,14 +10,7 @@ relies on:
   said, so they are turns; `branches` tells which they are.
 - What a person typed while the agent worked is a `queue-operation`, and comes again, or does not, as an `attachment` of
   type `queued_command` or as a message.
-- A tool's result that is the person's: what `toolUseResult` has of the form that AskUserQuestion showed (`answers`, the
-  notes in `annotations`, and `response`, typed instead of answers), and the plan of ExitPlanMode that they approved.
-  Only the result of such a call is read, for a tool can print the same sentences. The sentence of the result changes
-  with the program's versions, so it decides nothing. The questions, their headers and their options are the agent's
-  words, and so is an option that the person clicked; what they typed instead is theirs. Nobody answered a form with
-  `afkTimeoutMs`, or a question that is noted as `unanswered`.
-- A plan that they approved may begin a new session: it stands in the user's place, behind words that are always the
-  same and, in newer versions, in a field `planContent`. The agent wrote it.
+- A tool's result may be the person's (claude_code_answers.py).
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
@@ -49,25 +42,29 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.claude_code_answers import (
+    RETURNED_PLAN,
+    answers_in,
+    answers_of,
+    asked,
+    awaited_result,
+    headers_of,
+    may_be_clicked,
+    pending_calls,
+)
 from picomem.ingest.external_reads import quoted_in_record
 from picomem.ingest.format import (
     TOO_LONG,
     CallResult,
     LineFormat,
-    Record,
     State,
     TranscriptFolder,
-    first_records,
-    inner,
-    moment,
     moved,
-    objects,
     of_a_program,
     record_in,
-    short,
-    texts,
 )
 from picomem.ingest.reader import Line, records
+from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
@@ -111,16 +108,8 @@ _BEHIND_SUMMARY = re.compile(
 )
 _CLEANUP_DAYS = 30  # where Claude Code's settings name no other period
 _LARGEST_SETTINGS = 1 << 20  # bytes
-_QUESTION = "AskUserQuestion"
-_PLAN = "ExitPlanMode"
-_ONLY_NOTES = "(notes only)"  # in the place of an answer, where the person chose nothing and wrote a note
-_ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|[^"]*\Z)', re.DOTALL)
-_RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
-_MOST_PENDING = 8  # calls whose result may be the person's
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
-_REMARK = re.compile(r"\s*\([^()]*\)\s*\Z")  # "(Recommended)" behind an option
-_MOST_PARTS = 40  # of an answer, between commas
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
@@ -264,7 +253,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("summary")
         return ()
     text = _visible(state, message.get("content"))
-    text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
+    text = "\n\n".join(filter(None, (text, *asked(state, message.get("content")))))
     actions = _actions(state, message.get("content"))
     message_id = short(message.get("id"))
     turns: Sequence[Turn] = ()
@@ -329,7 +318,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
     if record.get("isMeta"):
         state.skipped.add("meta")
         return ()
-    if (result := _result(state, content)) is not None:
+    if (result := awaited_result(state, content)) is not None:
         return _decided(state, line, record, result)
     text = _visible(state, content)
     if not text:
@@ -415,43 +404,9 @@ def _queue_key(text: str) -> str:
     return f"queued\n{text.strip()}"
 
 
-def _asked(state: State, content: object) -> Iterator[str]:
-    """Return what the agent asks its user in a form; such calls, and plans that wait for approval, are noted."""
-    for block in content if isinstance(content, list) else ():
-        name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
-        if name not in (_QUESTION, _PLAN):
-            continue
-        pending = [*_pending(state), short(block.get("id"))]
-        state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
-        for question in objects(inner(block, "input").get("questions")):
-            state.seen.add(_question_key(question.get("question")))
-            options = [option.get("label") for option in objects(question.get("options"))]
-            labels = [label for label in options if isinstance(label, str)]
-            for label in labels:
-                state.seen.add(_option_key(label))
-                state.seen.add(_option_key(_REMARK.sub("", label)))
-            lines = (question.get("question"), *(f"- {label}" for label in labels))
-            yield "\n".join(line for line in lines if isinstance(line, str))
-
-
 def _awaits_person_in(state: State, data: bytes) -> bool:
     """Return whether a line may hold the result of a call that only the person can answer."""
-    return any(f'"{call}"'.encode() in data for call in _pending(state))
-
-
-def _pending(state: State) -> list[str]:
-    return state.marks.get("pending", "").split()
-
-
-def _result(state: State, content: object) -> Record | None:
-    """The result in a message, where it is that of a call that only the person can answer."""
-    for block in objects(content):
-        call = block.get("tool_use_id")
-        pending = _pending(state)
-        if block.get("type") == "tool_result" and isinstance(call, str) and call in pending:
-            state.marks["pending"] = " ".join(other for other in pending if other != call)
-            return block
-    return None
+    return any(f'"{call}"'.encode() in data for call in pending_calls(state))
 
 
 def _results(content: object) -> Iterator[CallResult]:
@@ -464,10 +419,10 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     """Return what the person answered to a question, in their place; or the plan of the agent's that they approved."""
     state.skipped.add("tool")
     told, plan = inner(record, "toolUseResult"), inner(record, "toolUseResult").get("plan")
-    given = _answers(told) if told else _answers_in(state, texts(result.get("content"))[0])
+    given = answers_of(told) if told else answers_in(state, texts(result.get("content"))[0])
     if given:
         origin = _of_answers(state, record, list(given.values()))
-        asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
+        asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
         text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
         role = "user"
     elif (
@@ -491,67 +446,10 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
 
 
-def _answers(told: Record) -> dict[str, str]:
-    """Return what the person answered to a form, by the questions; the question is empty for what answers all."""
-    answers, annotations = inner(told, "answers"), inner(told, "annotations")
-    questions = [question.get("question") for question in objects(told.get("questions"))]
-    if told.get("afkTimeoutMs"):
-        return {}
-    given: dict[str, str] = {}
-    for question in dict.fromkeys((*answers, *annotations)):
-        said, noted = answers.get(question), inner(annotations, question)
-        chosen = [part for part in (said if isinstance(said, list) else [said]) if part != _ONLY_NOTES]
-        parts = (", ".join(part for part in chosen if isinstance(part, str)), noted.get("notes"))
-        if not noted.get("unanswered"):
-            given[question] = "\n".join(part for part in parts if isinstance(part, str) and part.strip())
-    if isinstance(response := told.get("response"), str):
-        question = questions[0] if len(questions) == 1 and isinstance(questions[0], str) else ""
-        given[question] = "\n".join(filter(None, (given.get(question), response)))
-    return {question: answer for question, answer in given.items() if answer.strip()}
-
-
-def _answers_in(state: State, said: str) -> dict[str, str]:
-    """Return the answers in the sentence of a result: a copy, or an earlier version, has nothing else."""
-    return {
-        question: answer
-        for question, answer in _ANSWER.findall(said)
-        if answer.strip() and _question_key(question) in state.seen
-    }
-
-
 def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
     """Return the origin of answers: an option that was clicked is in the agent's words, whatever the agent had read."""
     origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
-    words = [words for answer in answers for words in (answer, *_possible_options(answer))]
-    is_clicked = any(_option_key(part) in state.seen for part in dict.fromkeys(words))
-    is_in_doubt = any(len(_parts(answer)) > _MOST_PARTS for answer in answers)
-    return worst((origin, state.agents_origin())) if is_clicked or is_in_doubt else origin
-
-
-def _possible_options(answer: str) -> Iterator[str]:
-    """Return what may be one of several options in an answer: they are joined by commas, and may hold commas."""
-    parts = _parts(answer)[:_MOST_PARTS]
-    for first in range(len(parts)):
-        for end in range(first + 1, len(parts) + 1):
-            yield ", ".join(parts[first:end])
-
-
-def _parts(answer: str) -> list[str]:
-    return re.split(r"\n+|, ", answer)
-
-
-def _headers(told: Record) -> dict[str, str]:
-    """Of each question of a form its header."""
-    questions = [(question.get("question"), question.get("header")) for question in objects(told.get("questions"))]
-    return {str(question): header for question, header in questions if isinstance(header, str) and header}
-
-
-def _question_key(question: object) -> str:
-    return f"question\n{question}"
-
-
-def _option_key(label: str) -> str:
-    return f"option\n{' '.join(label.split())}"
+    return worst((origin, state.agents_origin())) if may_be_clicked(state, answers) else origin
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:
@@ -590,7 +488,7 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
-    if text.startswith(_RETURNED_PLAN):
+    if text.startswith(RETURNED_PLAN):
         return Origin.AGENT
     if record.get("type") == "user" and message.get("role", "user") != "user":
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
