@@ -22,7 +22,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes, vector_rows
+from picomem.store import episodes, transcript_rows, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
 from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
@@ -130,7 +130,7 @@ def talks_of(prose: Prose, own: int, users: int) -> Iterator[Talk]:
 def put_talk(tx: Transaction, talk: Talk, model: Model, directions: Iterator[np.ndarray]) -> None:
     """Store a talk, with a vector of each episode."""
     scope = Scope(talk.user)
-    episodes.put_transcript(tx, scope, talk.transcript)
+    transcript_rows.put_transcript(tx, scope, talk.transcript)
     for number, text in enumerate(talk.texts):
         stored = episodes.insert(tx, scope, _episode(talk, number, text))
         scale, vector = quantised(next(directions))

@@ -28,7 +28,7 @@ from picomem.injection.prompt_context import AgentPrompt, recalled
 from picomem.injection.relevance import relevance
 from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole
-from picomem.settings import HookSettings
+from picomem.settings_tables import HookSettings
 from picomem.text.tokens import count_tokens
 from training.injection_sets import InjectionStore, Prompt
 

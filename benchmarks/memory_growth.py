@@ -19,7 +19,8 @@ from picomem.app import open_engine
 from picomem.engine.engine import Engine
 from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite import SqliteConnector
 
 _ROUNDS = 40

@@ -18,7 +18,8 @@ from picomem.app import open_engine
 from picomem.clock import parse_iso
 from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
 

@@ -15,7 +15,8 @@ from benchmarks.prose import Prose
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 FEW = 20
 _OTHERS = 100  # memories beside it

@@ -39,7 +39,8 @@ from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store import memories, vector_rows
 from picomem.store.postgres import PostgresConnector
 from picomem.store.sqlite import SqliteConnector

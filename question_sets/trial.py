@@ -32,7 +32,8 @@ from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit, Signs
 from picomem.records.ids import new_id
-from picomem.settings import RecallSettings, Settings, load
+from picomem.settings import Settings, load
+from picomem.settings_tables import RecallSettings
 from picomem.store.fts5_baseline import Fts5
 from question_sets.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 

@@ -18,7 +18,8 @@ from picomem.engine.engine import Engine
 from picomem.paths import open_databases
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite import SqliteConnector
 from tests.amounts import amount
 from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem

@@ -10,7 +10,7 @@ import apsw
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, note_rows
+from picomem.store import episodes, memories, memory_rows, note_rows
 from picomem.store.sql_statements import schema, statement
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_transaction import SqliteTransaction
@@ -49,7 +49,7 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
         for user, _ in stored.execute(statement("users")).fetchall():
             scope = Scope(str(user))
             for row in stored.execute(statement("all_memories"), {"user": user}):
-                memory = memories.unchecked(row)
+                memory = memory_rows.unchecked(row)
                 if memory.searchable:
                     search.add(scope, "memory", [memories.document(memory)])
             for row in stored.execute(statement("all_episodes"), {"user": user}):

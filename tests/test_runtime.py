@@ -22,7 +22,8 @@ from picomem.records.caller import Caller
 from picomem.records.kinds import CRITICAL_FROM, Origin
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from tests.databases import Database
 from tests.engine_parts import caller_context_of
 

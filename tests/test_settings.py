@@ -13,7 +13,8 @@ import picomem
 from picomem.channels.whatsapp import settings_of_accounts
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import fields
-from picomem.settings import FACADES, TABLES, Settings, load
+from picomem.settings import TABLES, Settings, load
+from picomem.settings_tables import FACADES
 from tests.cases import each_case
 
 SOURCES = Path(picomem.__file__).parent

@@ -72,7 +72,7 @@ def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
         "app.py",
         "cli/main.py",  # an example of an address
         "paths.py",  # the name of a store: a file or an address
-        "settings.py",
+        "settings_tables.py",
         "operations/reference_page.py",
     }
     assert files_that_call("SqliteConnector") == {"app.py"}
@@ -182,7 +182,7 @@ def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:
 # What takes rows apart, or says SQL, and so is for the store alone.
 INSIDE_THE_STORE = {
     *("sql_access", "sql_statements", "hash_upkeep", "row_hash", "damaged_rows", "tolerant_text", "bit_repair"),
-    *("sqlite_transaction", "fts5", "postgres_transaction", "postgres_dialect"),
+    *("sqlite_transaction", "memory_statements", "fts5", "postgres_transaction", "postgres_dialect"),
 }
 STATEMENT_METHODS = {"all", "one", "run", "run_many"}
 

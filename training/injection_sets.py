@@ -20,7 +20,8 @@ from picomem.light_dataclass import dataclass
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite import SqliteConnector
 from training.examples import DATA
 

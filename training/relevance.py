@@ -30,7 +30,7 @@ from picomem.injection.prompt_signals import observe_prompt
 from picomem.injection.relevance import WEIGHTS, hit_signals, relevance_signals, usefulness
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Answer, Hit
-from picomem.settings import HookSettings
+from picomem.settings_tables import HookSettings
 from training.fitting import predict, table
 from training.injection_sets import FITTED_TO, InjectionStore, Prompt
 from training.tasks import Task, fit_without, recollection

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection
 from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
 from picomem.light_dataclass import replace
@@ -26,11 +27,25 @@ from picomem.store.sqlite import SqliteConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
     from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
+
+
+class StoreOptions(TypedDict, total=False):
+    """How a store is opened; see `open_runtime`."""
+
+    settings: Settings | None
+    embedder: str | Embedder | None
+    clock: Clock
+    create: bool
+    without_store: bool
+    late: bool
+    weights: Weights
 
 
 def open_engine(
@@ -41,15 +56,9 @@ def open_engine(
     project: str = "",
     session: str = "",
     folder: str = "",
-    settings: Settings | None = None,
-    embedder: str | Embedder | None = None,
-    clock: Clock = system_clock,
     actor: str = "",
     permissions: Collection[str] | None = None,
-    create: bool = True,
-    without_store: bool = False,
-    late: bool = False,
-    weights: Weights = WEIGHTS,
+    **options: Unpack[StoreOptions],
 ) -> Engine:
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
@@ -61,22 +70,13 @@ def open_engine(
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
         raise InvalidInput("The user id is empty; name a user, or leave it out to use the one in the settings.")
-    chosen = settings or load()
+    chosen = options["settings"] = options.get("settings") or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     caller = Caller(scope.user, actor)
     if permissions is not None:
         caller = replace(caller, permissions=permissions)
     check_caller(caller, scope)  # before a file is made
-    runtime = open_runtime(
-        path,
-        settings=chosen,
-        embedder=embedder,
-        clock=clock,
-        create=create,
-        without_store=without_store,
-        late=late,
-        weights=weights,
-    )
+    runtime = open_runtime(path, **options)
     if named_by_channel(scope.user) is not None:
         try:
             scope = replace(scope, user=runtime.user_named(scope.user))
@@ -206,18 +206,28 @@ def check_exists(database: Path, *, named: bool) -> None:
         database.stat()
         if is_empty_file(database):
             raise (StoreError if is_abandoned(database) else NoStore)(
-                f"{database} is empty, so there is no store in it; put a backup there with `picomem restore`, or "
-                "make a new store there with `picomem remember` or `picomem ingest`."
+                CodedText(
+                    "failure.empty_file",
+                    path=str(database),
+                    restore=Command("restore"),
+                    remember=Command("remember"),
+                    ingest=Command("ingest"),
+                )
             )
     except (FileNotFoundError, NotADirectoryError):
         if named:
             raise NoStore(
-                f"There is no store at {database}; check the path, or make one there with `picomem remember` or "
-                "`picomem ingest`."
+                CodedText(
+                    "failure.no_store_at", place=str(database), remember=Command("remember"), ingest=Command("ingest")
+                )
             ) from None
         raise NoStore(
-            f"Nothing is stored yet (there is no {database}); `picomem ingest` reads your past sessions, and "
-            "`picomem remember TEXT` stores a statement."
+            CodedText(
+                "failure.nothing_stored",
+                path=str(database),
+                ingest=Command("ingest"),
+                remember=Command("remember", "TEXT"),
+            )
         ) from None
     except OSError:
         return  # opening it gives a better message

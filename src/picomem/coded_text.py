@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import Any
 
 from picomem.english_texts import ENGLISH
@@ -32,18 +33,20 @@ class CodedText(str):
 
 class Command(str):
     """A command that a text names, as it is typed in a terminal: `words` without an option, then options by the fields
-    of the request that they fill. Other surfaces name what does the same there."""
+    of the request that they fill. Other surfaces name what does the same there (`operations/command_names.py`)."""
 
     __slots__ = ("name", "options", "words")
     name: str
     words: tuple[str, ...]
-    options: Mapping[str, str | bool]
+    options: Mapping[str, str | bool | tuple[str, ...]]
 
-    def __new__(cls, name: str, /, *words: str, **options: str | bool) -> Command:
+    def __new__(cls, name: str, /, *words: str, **options: str | bool | tuple[str, ...]) -> Command:
         flags = (
-            f"--{field.replace('_', '-')}{'' if given is True else f' {given}'}" for field, given in options.items()
+            f"--{field.replace('_', '-')}{'' if given is True else f' {quote(str(given))}'}"
+            for field, values in options.items()
+            for given in (values if isinstance(values, tuple) else (values,))
         )
-        text = super().__new__(cls, f"`{' '.join(('picomem', name, *words, *flags))}`")
+        text = super().__new__(cls, f"`{' '.join(('picomem', name, *map(quote, words), *flags))}`")
         text.name, text.words, text.options = name, words, options
         return text
 
@@ -97,7 +100,10 @@ def rewritten(text: str, rewrite: Callable[[str], str]) -> str:
 
 
 def _command_with(command: Command, rewrite: Callable[[str], str]) -> Command:
-    options = {field: given if given is True else rewrite(str(given)) for field, given in command.options.items()}
+    def changed(given: Any) -> Any:
+        return tuple(map(rewrite, given)) if isinstance(given, tuple) else given if given is True else rewrite(given)
+
+    options = {field: changed(given) for field, given in command.options.items()}
     return Command(command.name, *map(rewrite, command.words), **options)
 
 
@@ -116,6 +122,8 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 def written_in(text: str) -> list[str]:
     """What others wrote in a text: names, and all of a text without a code."""
+    if isinstance(text, Command):
+        return [*text.words, *(given for given in text.options.values() if isinstance(given, str))]
     if not isinstance(text, CodedText):
         return [text]
     listed = [part for value in text.values.values() for part in (value if isinstance(value, tuple) else [value])]
@@ -141,9 +149,13 @@ def read_stored(stored: str) -> str:
 
 
 def data_of(text: Any) -> Any:
-    """A text, or a value of one, as JSON: itself, or its code and its values."""
+    """A text, or a value of one, as JSON: itself, its code and values, or the words and options of a command."""
+    if isinstance(text, Command):
+        return {"command": [text.name, *text.words], "options": data_of(dict(text.options))}
     if isinstance(text, CodedText):
         return [text.code, {name: data_of(value) for name, value in text.values.items()}]
+    if isinstance(text, dict):
+        return {name: data_of(value) for name, value in text.items()}
     return [data_of(part) for part in text] if isinstance(text, tuple) else text
 
 
@@ -164,6 +176,8 @@ def _value_of(data: object) -> Any:
             return CodedText(code, **{name: _value_of(value) for name, value in values.items()})
         case list(parts):
             return tuple(map(_value_of, parts))
+        case {"command": [str(name), *words], "options": dict(options)}:
+            return Command(name, *map(str, words), **{field: _value_of(given) for field, given in options.items()})
         case str() | int():
             return data
         case _:

@@ -21,6 +21,168 @@ ENGLISH = {
     "citation.turn": "{where} turn {turn}",
     "citation.turns": "{where} turns {turns}",
     "counts.count": "{count} {what}",
+    "explanation.episode": "an episode of a transcript, read there because it was said; {command} opens it",
+    "explanation.episode_gone": (
+        "an episode of a transcript that is gone, read there because it was said; {command} opens it"
+    ),
+    "explanation.timeline": "a timeline entry, made when a conversation was consolidated; {command} opens it",
+    "failure.agents_erase_nothing": "no agent erases, so ask the user to do it.",
+    "failure.already_archived": "Memory {name} is already archived; {command} shows it.",
+    "failure.archived_name": (
+        "“{name}” is archived; {command} shows it, and remembering under its key starts a new memory."
+    ),
+    "failure.ask_permitted_caller": "ask as a caller that has it.",
+    "failure.changes_listed": "{command} lists changes.",
+    "failure.copies_differ": (
+        "The rows of {user} in {tables} differ after they were copied, so nothing of theirs was written; run "
+        "{command} on {source} and on {target}."
+    ),
+    "failure.damaged_backup": (
+        "{path} is damaged ({problem}), so nothing was restored; {command} lists what is wrong, and "
+        "--despite-damage restores it as it is."
+    ),
+    "failure.damaged_change": (
+        "Change {name} does not match its own hash: the file was damaged or edited by hand. Run {command}."
+    ),
+    "failure.damaged_consolidation": "The record of consolidation {name} does not match its own hash; run {command}.",
+    "failure.damaged_counter": (
+        "The counter of the search index of {user} is damaged, so nothing can be stored; run {command}."
+    ),
+    "failure.damaged_entry": (
+        "The entry “{name}” of the store does not match its own hash: the file was damaged or edited by hand. Run "
+        "{command}."
+    ),
+    "failure.damaged_episode": (
+        "Episode {name} does not match its own hash: the file was damaged or edited by hand. Run {command}."
+    ),
+    "failure.damaged_file": "{path} is damaged ({problem}); run {command} to see what can be read.",
+    "failure.damaged_full_text": "The full text of “{source}” is damaged; run {command}.",
+    "failure.damaged_handouts": "The record of untrusted text that agents received is damaged; run {command}.",
+    "failure.damaged_injections": "The record of what was injected is damaged; run {command}.",
+    "failure.damaged_memories": "Memories are damaged ({count} in all, such as {first}); run {command}.",
+    "failure.damaged_memory": (
+        "Memory {name} version {version} does not match its own hash: the file was damaged or edited by hand. Run "
+        "{command}."
+    ),
+    "failure.damaged_notes": "The index of notes is damaged; run {command}.",
+    "failure.damaged_session": (
+        "The record of session {name} does not match its own hash: the file was damaged or edited by hand. Run "
+        "{command}."
+    ),
+    "failure.damaged_sources": (
+        "What memory {name} was made from does not match its own hash: the file was damaged or edited by hand. "
+        "Run {command}."
+    ),
+    "failure.damaged_transcript": "The record of transcript {name} is damaged; run {command}.",
+    "failure.damaged_user_entry": (
+        "The entry “{name}” of {user} does not match its own hash: the file was damaged or edited by hand. Run "
+        "{command}."
+    ),
+    "failure.damaged_vector": "A vector is damaged; run {command}.",
+    "failure.empty_file": (
+        "{path} is empty, so there is no store in it; put a backup there with {restore}, or make a new store "
+        "there with {remember} or {ingest}."
+    ),
+    "failure.foreign_change": (
+        "Somebody else changed {path} ({what}), so nothing is written; put a copy in its place, or let {command} "
+        "remove what it can."
+    ),
+    "failure.grant_and_make_token": "after {grant}, {command} makes a token that has it.",
+    "failure.incomplete_store": "{place} lacks a part of what it should hold ({problem}); run {command}.",
+    "failure.log_being_read": (
+        "{path} is being read by another process, so its log cannot be emptied yet and still holds what was taken "
+        "out. Run {command} again when that has finished."
+    ),
+    "failure.lost_entry": "The entry “{name}” of the store is gone; run {command}.",
+    "failure.lost_transcript": "The record of a transcript is lost; run {command}.",
+    "failure.make_other_token": (
+        "a token gains none later, so make another with {command}, and a --scope for all else that it is to do."
+    ),
+    "failure.memory_no_episode": "“{name}” is a memory, not an episode; {history} and {why} show it.",
+    "failure.missing_memory": (
+        "Memory {name} is missing from its table or from an index: the file was damaged. Run {command}."
+    ),
+    "failure.nearest_name": "did you mean “{other}”?",
+    "failure.no_alias": "“{name}” stands for no user; {command} shows a user's tokens.",
+    "failure.no_change": "There is no change or run “{name}”; {command} lists them.",
+    "failure.no_conversation": "There is no session “{name}”; {command} lists them.",
+    "failure.no_entry": "There is no memory, change or episode “{name}”; {remedy}",
+    "failure.no_job": "There is no job “{name}”; {command} lists those that ever ran.",
+    "failure.no_memory": "There is no memory “{name}”; {remedy}",
+    "failure.no_message": "There is no message {number} in that session; {command} shows the numbers.",
+    "failure.no_pending_pair": "“{key}” and “{other}” are not a pending pair; {command} lists the pairs.",
+    "failure.no_permission": "“{verb}” needs the permission {permission}, which {caller} does not have; {remedy}",
+    "failure.no_read_session": "There is no session “{name}”; {command} shows their ids.",
+    "failure.no_room_to_purge": (
+        "The disk is too full to write {path} anew: what was purged is deleted, and traces of it may be left in "
+        "the file. Free {megabytes} MB and run {command} again."
+    ),
+    "failure.no_session_or_transcript": (
+        "There is no session “{name}”; {sessions} lists those with PicoBot, and {timeline} shows the ids of those "
+        "that were read."
+    ),
+    "failure.no_store_at": (
+        "There is no store at {place}; check the path, or make one there with {remember} or {ingest}."
+    ),
+    "failure.no_store_in": (
+        "There is no store in {place}; check the address, or make one there with {remember} or {ingest}."
+    ),
+    "failure.no_suggestion": "No suggestion “{name}” waits; {command} lists those that do.",
+    "failure.no_token": "{user} has no token “{name}”; {command} shows their ids.",
+    "failure.no_vectors": (
+        "{count} rows have no vector yet and are found by words alone: {failure} {command} makes what is missing."
+    ),
+    "failure.nobody_waits": "Nobody waits with that code; {command} shows who waits.",
+    "failure.not_granted": "{permission} is not granted to {user}; {command} grants it.",
+    "failure.not_undone_pinned": "Not undone: the user pinned “{key}”; ask them to run {command}.",
+    "failure.not_undone_stated": "Not undone: the user stated “{key}”; ask them to run {command}.",
+    "failure.nothing_contradicted": (
+        "“{key}” contradicts nothing that is known; keep or discard it, or name the memory that it replaces."
+    ),
+    "failure.nothing_of_name": "There is no {what} “{name}”; {recall} and {timeline} show what is there.",
+    "failure.nothing_pending": (
+        "“{key}” has no pending decision; {review} lists the memories that do, and {supersede} says that it "
+        "replaces another one."
+    ),
+    "failure.nothing_stored": (
+        "Nothing is stored yet (there is no {path}); {ingest} reads your past sessions, and {remember} stores a "
+        "statement."
+    ),
+    "failure.nothing_to_undo": (
+        "{actor} changed nothing that can be undone; {changes} lists what was decided, and {undo} takes any of it back."
+    ),
+    "failure.old_schema": (
+        "{place} was made before picomem 0.1.0 and cannot be read; use {take_out} of the version that made it, "
+        "then {take_in} into a new store."
+    ),
+    "failure.only_person_edits_many": "A person edits several memories at once; ask them to run {command}.",
+    "failure.only_person_reviews": "A person decides on what waits; ask them to run {command}.",
+    "failure.only_user_pins": "Only the user can pin a memory; ask them to run {command}.",
+    "failure.other_dimensions": (
+        "{model} now gives vectors of {given} dimensions, those stored have {stored}; {command} recreates all of them."
+    ),
+    "failure.other_full_text": (
+        "The full text in {place} was made by another version of picomem; nothing can be stored until {command} "
+        "has made it anew."
+    ),
+    "failure.other_name_twice": "“{key}” cannot replace itself; name another memory.",
+    "failure.out_of_order": "The {what} are out of order: an index is damaged. Run {command}.",
+    "failure.purge_begun": "a purge of {user} was begun and is not finished; if none runs now, {command} finishes it",
+    "failure.run_undone": "Run {run} was already undone; {command} shows by which changes.",
+    "failure.searched_by_words": "{command} searches by words.",
+    "failure.several_of_name": "Several memories are called “{name}”: {owners}; give the id, or the project.",
+    "failure.tables_being_read": (
+        "{place} is being read by another process, so its tables cannot be written anew yet and still hold what "
+        "was taken out. Run {command} again when that has finished."
+    ),
+    "failure.transcript_by_path": "Its record is found by its path, not by its id: an index is damaged; run {command}.",
+    "failure.unknown_sender": "No channel knows {who}; {command} shows who is known.",
+    "failure.vectors_being_made": "Another process is creating the vectors; {command} shows how many there are.",
+    "failure.withheld": "That session is withheld, so its content is not returned (see {command}).",
+    "failure.withheld_by_host": (
+        "That session is withheld by its host's send policy, so its content is not returned (see {command})."
+    ),
+    "failure.withheld_from_models": "That session is withheld: no model is shown it (see {command}).",
     "going.accepted_senders": "accepted senders",
     "going.accepted_senders.one": "accepted sender",
     "going.episodes": "episodes",

@@ -168,7 +168,7 @@ class Unsupported(PicomemError):
 
 
 class StoreError(PicomemError):
-    """The database could not do that; try again, and look at it with `picomem doctor`."""
+    """The database could not do that; try again, and look at it with `doctor`."""
 
     code = "store_error"
     exit_code = 6
@@ -239,7 +239,7 @@ class FilesMoved(StoreError):
 
 
 class Corrupt(StoreError):
-    """A stored row does not match its own hash; run `picomem doctor`."""
+    """A stored row does not match its own hash; run `doctor`."""
 
     code = "corrupt"
 

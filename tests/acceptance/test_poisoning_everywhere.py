@@ -34,7 +34,7 @@ from picomem.operations.table import operation
 from picomem.records.kinds import Origin
 from picomem.records.session import ToolCall
 from picomem.records.untrusted_fence import without_quoted
-from picomem.settings import MemorySettings, NotesSettings
+from picomem.settings_tables import MemorySettings, NotesSettings
 
 pytestmark = [pytest.mark.reliability("S3"), pytest.mark.requirement("X7")]
 

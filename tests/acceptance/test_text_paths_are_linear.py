@@ -35,7 +35,8 @@ from picomem.provenance.statements import Grounds
 from picomem.provenance.whose_words import own_words, told_apart, without_wrapping
 from picomem.records.kinds import Kind, Origin
 from picomem.records.transcript import Turn
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 from picomem.text.terms import query_terms, terms
 from picomem.text.tokens import count_tokens, cut_to_tokens
 from picomem.transfer.import_format import import_format_named

@@ -34,7 +34,8 @@ from picomem.models.extractive_generator import ExtractiveGenerator
 from picomem.records.scope import Scope
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped
-from picomem.settings import MemorySettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, RecallSettings
 from picomem.store.connector import Everyone
 
 START = 1_777_593_600 * SECOND  # 2026-05-01

@@ -12,7 +12,7 @@ from tests.engine_parts import change_settings
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.settings import MemorySettings
+from picomem.settings_tables import MemorySettings
 
 Step = str | list[tuple[str, dict[str, Any]]]  # a text, or calls: names with their arguments
 

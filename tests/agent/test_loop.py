@@ -21,7 +21,7 @@ from picomem.errors import GeneratorFailed, InvalidInput, NotFound
 from picomem.light_dataclass import replace
 from picomem.records.session import Role
 from picomem.sessions.pairs import NO_RESULT
-from picomem.settings import MemorySettings, ModelSettings
+from picomem.settings_tables import MemorySettings, ModelSettings
 
 SECRET = "sk-ant-api03-" + "aB3xK9mQ2zaB3xK9mQ" * 5
 

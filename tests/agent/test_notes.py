@@ -14,7 +14,7 @@ from picomem.agent.events import Event
 from picomem.engine.agent_support import in_group
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.settings import NotesSettings
+from picomem.settings_tables import NotesSettings
 
 TOOLS = {"memory_search", "memory_get"}
 

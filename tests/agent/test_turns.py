@@ -32,7 +32,8 @@ from picomem.operations.schemas import PlainParameters, event_schema, request_sc
 from picomem.records.caller import Caller
 from picomem.records.session import Role
 from picomem.runtime import Runtime
-from picomem.settings import MemorySettings, ModelSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, ModelSettings
 
 _, CHAT = OPERATIONS
 SAMPLES: list[Event] = [

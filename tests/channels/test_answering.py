@@ -27,7 +27,8 @@ from picomem.operations.table import operation
 from picomem.records.channel_message import ChannelMessage, DeliveryState, OtherWords
 from picomem.records.session import NewMessage, Role, ToolCall
 from picomem.runtime import Runtime
-from picomem.settings import ChannelSettings, MemorySettings, ModelSettings, NotesSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import ChannelSettings, MemorySettings, ModelSettings, NotesSettings
 
 NOW = 1_777_593_600 * SECOND
 UNSURE = 60

@@ -264,4 +264,7 @@ def test_show_says_of_a_memory_by_key_by_id_and_by_the_beginning_of_one_what_sho
     for name in ("deploys", memory["id"], memory["id"][:13]):
         done = picomem("show", name)
         assert done.code != 0
-        assert f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it." in done.err
+        assert (
+            f"“{name}” is a memory, not an episode; `picomem history {name}` and `picomem why {name}` show it."
+            in done.err
+        )

@@ -22,7 +22,8 @@ from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role, Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.runtime import Runtime
-from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, RecallSettings, SessionSettings
 from picomem.text.terms import terms
 
 PORT = Fact("staging_db_port", "The staging database listens on port 5433", 0.8)

@@ -18,7 +18,8 @@ from picomem.before_compaction import STORE, WRITE, Flushed, flush, statements
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, GeneratorFailed, InvalidInput
 from picomem.notes.daily import append
-from picomem.settings import MemorySettings, NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, NotesSettings, RecallSettings
 
 LAST = "The booking queue moves to Postgres in June"
 

@@ -18,7 +18,8 @@ from picomem.errors import InvalidInput
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session
 from picomem.sessions.pairs import grouped
-from picomem.settings import MemorySettings, SessionSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, SessionSettings
 
 DEFAULT = Triggers.of(Settings(), UTC)
 SESSION = Session(id="s", scope=Scope(), channel=Channel.TUI, created_at=0, last_active_at=0)

@@ -22,7 +22,8 @@ from picomem.errors import InvalidInput
 from picomem.models.generator import Generator
 from picomem.records.session import Session, ToolCall
 from picomem.records.spend import Spend
-from picomem.settings import MemorySettings, ModelSettings, RecallSettings, SessionSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, ModelSettings, RecallSettings, SessionSettings
 
 pytestmark = pytest.mark.reliability("R17")
 

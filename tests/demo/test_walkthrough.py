@@ -23,7 +23,8 @@ from picomem.policy.redact import Redactor
 from picomem.provenance.requests import find_requests
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 KEYS = ("sk-EXAMPLE0not0a0real0key0harbor0mail42", "AKIAIOSFODNN7EXAMPLE")
 PRIVATE = "doctor's appointment"

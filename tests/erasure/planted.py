@@ -17,7 +17,7 @@ from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, NewMessage, Role, Session, Summary, ToolCall
-from picomem.store import episodes, session_rows
+from picomem.store import episodes, session_rows, transcript_rows
 
 OTHER = Path(".pi/agent/sessions/--w--/other.jsonl")  # elsewhere nothing shows that a session is the user's own
 SESSION = "0e57a11e-d00d-4bad-9fee-1badb002c0de"
@@ -82,7 +82,7 @@ def _plant_episode(engine: Engine, word: dict[str, str]) -> None:
             id="t-planted", host="plain", path=f"/nowhere/{word['path']}.jsonl", session=SESSION, cwd=f"/{word['cwd']}",
             title=f"About {word['title']}",
         )  # fmt: skip
-        episodes.put_transcript(tx, owner, transcript)
+        transcript_rows.put_transcript(tx, owner, transcript)
         episode = Episode(
             id="e-planted", transcript_id="t-planted", first_turn=0, last_turn=0, part=0, start=0, end=1, role="user",
             origin=Origin.USER, preview=f"The {word['preview']} rolled down", summary=f"It was {word['summary']}",

@@ -30,7 +30,7 @@ from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
-from picomem.store import episodes, tombstones
+from picomem.store import episodes, tombstones, transcript_rows
 from picomem.store.sqlite_maintenance import SqliteMaintenance
 
 from .planted import OTHER, PLACES, SESSION, STAYS, found_in, plant, planted
@@ -255,7 +255,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
     state = json.dumps({"reader": {"info": {"title": "About the old jetty"}}})
     long = Transcript(id="t", host="plain", path="/nowhere/a", session="s", title="About the old jetty", state=state)
     with connector_of(engine).write(engine.scope) as tx:
-        episodes.put_transcript(tx, owner, long)
+        transcript_rows.put_transcript(tx, owner, long)
         for number, days in enumerate((40, 1)):
             said = Episode(
                 id=f"e{number}", transcript_id="t", first_turn=number, last_turn=number, part=0, start=number, end=number + 1,
@@ -266,7 +266,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
     assert engine.purge(older_than=30).counts == {"episodes": 1}
     assert [hit.text for hit in engine.timeline()] == ["The jetty on day 1"]
     with connector_of(engine).read() as tx:
-        (left,) = episodes.transcripts(tx, owner)
+        (left,) = transcript_rows.transcripts(tx, owner)
     assert (left.title, "old jetty" in left.state) == ("", False)
     assert engine.doctor().findings == []
 
@@ -419,7 +419,7 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
         (tmp_path / f"{name}.jsonl").write_text(text.replace("SESSION", f"{name}-session"))
     engine.ingest([tmp_path / "first.jsonl"])
     with connector_of(engine).read() as tx:
-        assert [row.title for row in episodes.transcripts(tx, engine.scope)] == [title]
+        assert [row.title for row in transcript_rows.transcripts(tx, engine.scope)] == [title]
     engine.purge(session="first-session")
     engine.ingest([tmp_path / "second.jsonl"])
     engine.close()

@@ -14,7 +14,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
-from picomem.store import episodes
+from picomem.store import transcript_rows
 
 from .copied_transcripts import FOLDER, FORMATS, SENT, Copy, Write, claude_code, codex, pi, picobot, plain
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.requirement("X5")
 
 def _purge_every_session(engine: Engine) -> None:
     with connector_of(engine).read() as tx:
-        sessions = [transcript.session for transcript in episodes.transcripts(tx, engine.scope)]
+        sessions = [transcript.session for transcript in transcript_rows.transcripts(tx, engine.scope)]
     assert len(sessions) == 1
     engine.purge(session=sessions[0])
     assert engine.timeline() == []
@@ -193,7 +193,7 @@ def test_a_copy_that_goes_on_belongs_to_the_project_of_its_folder(write: Write, 
     engine.ingest([write(Copy(tmp_path, 2), [*TALK, NEW])])
     assert _texts(engine) == [NEW[1]]
     with connector_of(engine).read() as tx:
-        assert [record.project for record in episodes.transcripts(tx, engine.scope)] == [Path(FOLDER).name]
+        assert [record.project for record in transcript_rows.transcripts(tx, engine.scope)] == [Path(FOLDER).name]
 
 
 @pytest.mark.sqlite_file("the snapshot lies beside the file")

@@ -14,8 +14,8 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
-from picomem.settings import RetentionSettings
-from picomem.store import episodes
+from picomem.settings_tables import RetentionSettings
+from picomem.store import episodes, transcript_rows
 from picomem.store.sql_access import sql
 
 LOCAL = Scope()
@@ -36,8 +36,8 @@ def timeline_entry(engine: Engine, number: int, at: int) -> None:
         identity=str(number), category="timeline", key=f"ctx_s_{number}", created_at=at,
     )  # fmt: skip
     with connector_of(engine).write(engine.scope) as tx:
-        if episodes.transcript(tx, LOCAL, "t") is None:
-            episodes.put_transcript(tx, LOCAL, Transcript(id="t", host="picobot", path="session", session="s"))
+        if transcript_rows.transcript(tx, LOCAL, "t") is None:
+            transcript_rows.put_transcript(tx, LOCAL, Transcript(id="t", host="picobot", path="session", session="s"))
         episodes.insert(tx, LOCAL, entry)
 
 

@@ -13,6 +13,7 @@ from tests.databases import Database
 
 from picomem import errors
 from picomem.app import operations
+from picomem.coded_text import CodedText, Command
 from picomem.gateway.calls import Calls
 from picomem.operations.reference_page import render
 from picomem.records.caller import Caller
@@ -42,7 +43,9 @@ def test_the_reference_names_the_fields_that_are_called_otherwise_than_their_opt
 
 
 def test_a_failure_of_the_embedder_is_raised_anew_and_not_reworded_for_others(db: Path, database: Database) -> None:
-    without = errors.EmbedderFailed("/srv/model is no folder; run `picomem embed --afresh` once it is one.")
+    without = errors.EmbedderFailed(
+        CodedText("failure.other_dimensions", model="m", given=3, stored=4, command=Command("embed", afresh=True))
+    )
     with Runtime(database.connect(db), Settings(), embedder=without) as runtime:
         calls = Calls(runtime, operations())
         caught = []

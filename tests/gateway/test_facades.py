@@ -22,7 +22,7 @@ from picomem.engine.engine import Engine
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.mcp import build_server
 from picomem.records.caller import PERMISSIONS, Caller
-from picomem.settings import FACADES
+from picomem.settings_tables import FACADES
 
 pytestmark = pytest.mark.requirement("O14")
 

@@ -17,7 +17,7 @@ from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import checked_arguments
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.untrusted_quotes import UntrustedQuotes
-from picomem.settings import FACADES
+from picomem.settings_tables import FACADES
 
 pytestmark = pytest.mark.reliability("fuzz")
 

@@ -56,7 +56,8 @@ def noisy():
 
 def opener():
     from picomem.app import open_engine
-    from picomem.settings import RecallSettings, Settings
+    from picomem.settings import Settings
+    from picomem.settings_tables import RecallSettings
     print("stray line before anything is served")
     return open_engine(sys.argv[1], settings=Settings(recall=RecallSettings(embedder="none")), clock=noisy)
 

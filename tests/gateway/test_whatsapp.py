@@ -19,7 +19,8 @@ from picomem.errors import NotFound
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
-from picomem.settings import Settings, WhatsAppSettings
+from picomem.settings import Settings
+from picomem.settings_tables import WhatsAppSettings
 
 from .serving import Served, picomem, serving
 from .whatsapp_api import (

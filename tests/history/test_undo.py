@@ -21,8 +21,9 @@ from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
-from picomem.store import memories
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
+from picomem.store import memory_rows
 from picomem.store.sql_access import sql
 
 from ..conftest import START
@@ -34,7 +35,7 @@ OTHER = "The staging database listens on port 6432"
 def believed(engine: Engine) -> set[tuple]:
     """All that is believed, whatever time it is about."""
     with connector_of(engine).read() as tx:
-        rows = [memories.from_row(row) for row in sql(tx).all("all_memories", user=engine.scope.user)]
+        rows = [memory_rows.from_row(row) for row in sql(tx).all("all_memories", user=engine.scope.user)]
     return {
         (row.id, row.key, row.content, row.context, row.tags, row.pinned, row.valid_from, row.valid_to, row.expires_at)
         for row in rows

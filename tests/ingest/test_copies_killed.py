@@ -25,7 +25,8 @@ _PROGRAM = """
 import os, pathlib, signal, sys
 from picomem.engine.upkeep import keep_transcripts
 from picomem.runtime import Runtime
-from picomem.settings import IngestSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import IngestSettings, RecallSettings
 from picomem.store.sqlite import SqliteConnector
 
 point, at, calls = sys.argv[2], int(sys.argv[3]), []

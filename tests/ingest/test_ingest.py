@@ -21,7 +21,7 @@ from picomem.engine.upkeep import ingester
 from picomem.errors import NotFound
 from picomem.ingest.discovery import find
 from picomem.records.kinds import Kind, Origin
-from picomem.store import episodes, memories
+from picomem.store import episodes, memory_lineage
 
 _MORNING = datetime(2026, 4, 3, 9, tzinfo=UTC)
 
@@ -517,7 +517,7 @@ def test_a_request_becomes_a_memory_once_with_its_episode_in_its_lineage(engine,
 
 def engine_parents(engine: Engine, memory_id: str) -> list[str]:
     with connector_of(engine).read() as tx:
-        parents = [link.parent for link in memories.links_of(tx, engine.scope, memory_id)]
+        parents = [link.parent for link in memory_lineage.links_of(tx, engine.scope, memory_id)]
     return [parent.id for parent in parents if parent.kind == "episode"]
 
 

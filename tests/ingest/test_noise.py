@@ -145,7 +145,7 @@ def test_any_text_becomes_storable_and_normal(text):
         "a" + "\u0f73" * 50_000,
         "a" + "\u0f71\U0001e8d0" * 50_000,
     ],
-    ids=range(9),
+    ids=[*map(str, range(9))],
 )
 def test_hostile_text_takes_linear_time(hostile):
     enough = min(2, 20 * cost(lambda: clean(hostile)) + 0.05)

@@ -18,7 +18,7 @@ from picomem.engine.engine import Engine
 from picomem.ingest.discovery import default_places
 from picomem.ingest.transcript_copies import KeepRule
 from picomem.records.episode import Transcript
-from picomem.store import episodes
+from picomem.store import transcript_rows
 
 _SCHEMA = """
 CREATE TABLE session_nodes(session_key TEXT PRIMARY KEY, current_session_id TEXT NOT NULL, entry_json TEXT) STRICT;
@@ -92,7 +92,7 @@ def _previews(engine: Engine) -> list[str]:
 def _transcripts(engine: Engine) -> list[Transcript]:
     with connector_of(engine).read() as tx:
         return sorted(
-            episodes.transcripts(tx, engine.scope), key=lambda transcript: (transcript.path, transcript.session)
+            transcript_rows.transcripts(tx, engine.scope), key=lambda transcript: (transcript.path, transcript.session)
         )
 
 
@@ -267,7 +267,7 @@ def test_while_another_process_writes_each_message_is_read_once_and_the_writer_g
         assert (writer.returncode, writer.communicate()[1]) == (0, "")
     engine.ingest([path])
     with connector_of(engine).read() as tx:
-        (transcript,) = episodes.transcripts(tx, engine.scope)
+        (transcript,) = transcript_rows.transcripts(tx, engine.scope)
     assert (transcript.turns, transcript.cursor) == (1499, 1500)
     assert engine.ingest([path]).unchanged == 1
     assert host.db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -11,7 +11,8 @@ from tests.engine_parts import change_settings
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import replace
-from picomem.settings import IngestSettings, load
+from picomem.settings import load
+from picomem.settings_tables import IngestSettings
 
 WORDS = " ".join(f"Mooring {number} of the harbor is checked." for number in range(60))
 

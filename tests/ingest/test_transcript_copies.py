@@ -24,8 +24,9 @@ from picomem.operations.maintenance import StatusRequest
 from picomem.operations.table import operation
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import IngestSettings, RecallSettings, Settings
-from picomem.store import episodes
+from picomem.settings import Settings
+from picomem.settings_tables import IngestSettings, RecallSettings
+from picomem.store import transcript_rows
 
 pytestmark = pytest.mark.sqlite_file("copies of transcripts lie beside the file")
 
@@ -389,9 +390,11 @@ def test_an_id_that_picomem_did_not_make_names_no_file(keeping: Opener, path: Pa
     engine = keeping("all")
     engine.ingest([path])
     with connector_of(engine).write(engine.scope) as tx:
-        (known,) = episodes.transcripts(tx, engine.scope)
+        (known,) = transcript_rows.transcripts(tx, engine.scope)
         from picomem.light_dataclass import replace
 
-        episodes.put_transcript(tx, engine.scope, replace(known, id="../../../evil", session="e", path=str(path)))
+        transcript_rows.put_transcript(
+            tx, engine.scope, replace(known, id="../../../evil", session="e", path=str(path))
+        )
     keep_transcripts(engine)
     assert [copy.name.removesuffix(".copy.zst") for copy in copies(engine)] == [known.id]

@@ -13,7 +13,8 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import keep_transcripts
 from picomem.ingest.transcript_pointer import Opened
 from picomem.records.kinds import Origin
-from picomem.settings import IngestSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import IngestSettings, RecallSettings
 
 _TALK = [
     ("user", "Where does the loader keep its cache? It is called Zoë's."),

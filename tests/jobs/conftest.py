@@ -16,7 +16,8 @@ from picomem.operations.background import JobsRequest, JobView
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
-from picomem.settings import MemorySettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, RecallSettings
 
 PATIENCE_SECONDS = 60  # a deadline, not a delay
 

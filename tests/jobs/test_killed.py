@@ -35,7 +35,8 @@ from picomem.jobs.schedule import may_begin
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
-from picomem.settings import IndexSettings, MemorySettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import IndexSettings, MemorySettings, RecallSettings
 from picomem.store.sqlite import SqliteConnector
 
 pytestmark = [

@@ -38,14 +38,8 @@ from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage
 from picomem.runtime import Runtime
-from picomem.settings import (
-    IndexSettings,
-    IngestSettings,
-    MemorySettings,
-    RecallSettings,
-    SessionSettings,
-    Settings,
-)
+from picomem.settings import Settings
+from picomem.settings_tables import IndexSettings, IngestSettings, MemorySettings, RecallSettings, SessionSettings
 
 from .conftest import at_work, job, state
 

@@ -26,7 +26,8 @@ from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite import SqliteConnector
 
 ANN = NewEntity("Ann", "person", ("likes tea", "Ann sails on Sundays"))

@@ -24,7 +24,8 @@ from picomem.errors import InvalidInput
 from picomem.operations.table import operation
 from picomem.records import ids
 from picomem.records.session import NewMessage, Role
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 BEGIN = parse_iso("2026-05-01")
 YEAR = 365 * DAY

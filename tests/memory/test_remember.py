@@ -31,7 +31,7 @@ def test_a_key_is_unique_per_owner_not_in_the_whole_file(engine: Engine) -> None
     engine.remember("Uses Redis", key="queue", kind="decision", scope=Scope(project="harbor"))
     engine.remember("Uses files", key="queue", kind="decision", scope=Scope(project="lantern"))
     assert len(engine.memories()) == 2
-    with pytest.raises(Conflict, match="--project"):
+    with pytest.raises(Conflict, match="or the project"):
         engine.forget("queue")
 
 

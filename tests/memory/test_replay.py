@@ -32,7 +32,8 @@ from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operation
 from picomem.records.kinds import Kind
 from picomem.records.session import NewMessage, Role
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 SEEDS = amount(2, 50)
 STEPS = 40

@@ -22,7 +22,8 @@ from tests import loopback
 from tests.loopback import answer
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from picomem.settings import EmbedderSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import EmbedderSettings, RecallSettings
 
 DIMENSIONS = 128
 MEANINGS = {"automobile": "car", "vehicle": "car", "crimson": "red", "feline": "cat", "kitten": "cat"}

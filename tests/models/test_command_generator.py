@@ -23,7 +23,8 @@ from picomem.models.generator import Material, PromptLine, Proposal
 from picomem.records.kinds import Origin
 from picomem.records.session import Role
 from picomem.records.spend import Spend
-from picomem.settings import MemorySettings, ModelSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, ModelSettings
 from picomem.text.own_prompts import COMMAND_MARKER, OWN_PROMPT
 
 pytestmark = [pytest.mark.requirement("X17"), pytest.mark.skipif(os.name == "nt", reason="it needs process groups")]

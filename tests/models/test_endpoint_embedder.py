@@ -20,7 +20,7 @@ from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import UNRELATED
 from picomem.models.endpoint_embedder import EndpointEmbedder, vectors_of
-from picomem.settings import EmbedderSettings
+from picomem.settings_tables import EmbedderSettings
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
 

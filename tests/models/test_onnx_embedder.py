@@ -21,7 +21,7 @@ from picomem.models.embedder import UNRELATED
 from picomem.models.onnx_embedder import OnnxEmbedder, batches, family_of, pooled, recipe_of
 from picomem.operations.recalling import RecallRequest, recall
 from picomem.operations.table import operation
-from picomem.settings import EmbedderSettings
+from picomem.settings_tables import EmbedderSettings
 
 PLAIN = EmbedderSettings()
 

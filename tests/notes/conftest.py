@@ -9,7 +9,8 @@ import pytest
 
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 
 OpenNotes = Callable[..., Engine]
 

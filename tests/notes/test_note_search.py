@@ -17,7 +17,8 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.notes.note_search import MOST_CHARACTERS, MOST_LINES
 from picomem.operations.notes import ReadNoteRequest, read_note
 from picomem.records.session import NewMessage, Role
-from picomem.settings import NotesSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings
 
 
 def _names(result) -> list[str]:
@@ -270,7 +271,8 @@ def test_a_relative_path_is_refused(path):
 _WRITER = """
 import sys
 from picomem.app import open_engine
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 settings = Settings(recall=RecallSettings(embedder="none"), notes=NotesSettings((sys.argv[2],)))
 with open_engine(sys.argv[1], settings=settings) as engine:
     for _ in range(10):

@@ -34,7 +34,8 @@ from picomem.operations.backups import BackupResult, RestoreResult
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
 from picomem.records.session import NewMessage, Role
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 pytestmark = [
     pytest.mark.reliability("R14"),

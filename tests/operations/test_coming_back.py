@@ -24,7 +24,7 @@ from picomem.gateway.mcp import build_server
 from picomem.jobs.schedule import Failed, ended
 from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.operations.command_rewriting import result_for_agents
+from picomem.operations.command_names import result_for_agents
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_json
 from picomem.operations.table import operation, operations
@@ -32,7 +32,8 @@ from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.caller import PERMISSIONS, Caller
 from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 
 TALK = [
     ("2026-04-07T09:00:00Z", "user", "Shall the booking queue of the harbor run on Redis?"),

@@ -16,7 +16,7 @@ from picomem.app import operations
 from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.operations.command_rewriting import for_agents, result_for_agents
+from picomem.operations.command_names import for_agents, result_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.schemas import result_json
 

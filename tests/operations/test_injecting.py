@@ -15,7 +15,8 @@ from picomem.light_dataclass import replace
 from picomem.memory.index_page import IndexEntries, account, build
 from picomem.operations.operation import checked
 from picomem.operations.table import operation
-from picomem.settings import HookSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import HookSettings, RecallSettings
 from picomem.text.tokens import count_tokens
 
 pytestmark = pytest.mark.sqlite_file("opens a file as a hook does")

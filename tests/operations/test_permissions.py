@@ -27,7 +27,8 @@ from picomem.operations.schemas import Parameters
 from picomem.operations.table import NAMES, operation
 from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.runtime import Runtime
-from picomem.settings import NotesSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings
 from picomem.store.connector import Connector, LateConnector
 
 pytestmark = pytest.mark.requirement("P8")

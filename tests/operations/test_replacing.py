@@ -14,7 +14,8 @@ from picomem.operations import table
 from picomem.operations.remembering import RememberRequest, RememberResult
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 OLD, NEW = "The billing database is Postgres 16", "The billing database is CockroachDB now"
 

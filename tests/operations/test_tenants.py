@@ -33,7 +33,8 @@ from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operations
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
-from picomem.settings import DataSettings, NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import DataSettings, NotesSettings, RecallSettings
 
 STEPS = amount(400, 20_000)
 BATCH = 10  # operations of one user, after which the rows of the others are compared

@@ -49,9 +49,14 @@ def test_an_entry_that_is_handed_out_says_its_place(engine: Engine) -> None:
     ("name", "options", "cause", "words"),
     [
         ("tea", {}, "not_found", "no word of the question"),
-        ("staging_port", {"tag": "tea"}, "filtered", "--tag tea"),
-        ("staging_port", {"kind": ("preference",), "tag": "net"}, "filtered", "--kind preference"),
-        ("staging_port", {"project": "yard", "tag": "tea", "kind": ("preference",)}, "filtered", "--kind preference"),
+        ("staging_port", {"tag": "tea"}, "filtered", "the filter tag tea"),
+        ("staging_port", {"kind": ("preference",), "tag": "net"}, "filtered", "the filter kind preference"),
+        (
+            "staging_port",
+            {"project": "yard", "tag": "tea", "kind": ("preference",)},
+            "filtered",
+            "the filter kind preference",
+        ),
         ("banner", {"limit": 1}, "limit", "the limit is 1 hit, the last of which scores"),
         ("banner", {"token_budget": 35}, "budget", "did not fit the budget"),
         ("staging_port", {"min_confidence": 1.0}, "unsure", "less than 100% counts as nothing"),

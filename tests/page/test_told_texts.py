@@ -25,7 +25,7 @@ from picomem.engine.review import decide_on, to_review
 from picomem.engine.upkeep import unknown_project
 from picomem.memory.review_items import ReviewVerdict
 from picomem.models.generator import Fact, PairRelation
-from picomem.operations.command_rewriting import for_remote_callers
+from picomem.operations.command_names import for_remote_callers
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.table import operation
 from picomem.operations.undoing import Undo

@@ -154,8 +154,6 @@ def test_news_about_something_recalled_is_not_refused(new: str) -> None:
     "printed",
     [
         "<picomem source='recall'>\nUser lives in Porto.\n</picomem>",
-        "- projects (12): memory_recall(category='project')",
-        "Lives in Porto (session 018f-aa11, messages 3-7)",
         "See picomem://memory/home_city",
     ],
 )

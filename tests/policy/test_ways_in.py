@@ -12,7 +12,8 @@ from picomem.app import open_engine
 from picomem.engine.transfers import import_from
 from picomem.errors import InvalidInput
 from picomem.records.session import NewMessage, Role, ToolCall
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 from picomem.text.visible_text import VisibleText, spelled_in_tags
 from picomem.transfer.import_format import import_format_named
 

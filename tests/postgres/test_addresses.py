@@ -14,7 +14,8 @@ from tests.postgres_server import address_of, empty_database
 import picomem as library
 from picomem.errors import InvalidInput, NoStore, StoreError
 from picomem.paths import check_address, without_password
-from picomem.settings import DataSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import DataSettings
 
 
 @pytest.mark.requirement("X11")

@@ -13,7 +13,8 @@ from tests.postgres_server import Server, files_of
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.postgres import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X5", "X11")

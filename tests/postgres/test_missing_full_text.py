@@ -11,7 +11,8 @@ from tests.postgres_server import rows_of
 from picomem.engine.engine import Engine
 from picomem.errors import Corrupt
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.postgres import PostgresConnector
 
 pytestmark = pytest.mark.requirement("O12")

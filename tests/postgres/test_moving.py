@@ -36,7 +36,8 @@ from picomem.records.channel_message import DIRECTORY
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
-from picomem.settings import NotesSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import NotesSettings, RecallSettings
 from picomem.store import meta, moved_rows
 from picomem.store.connector import Connector
 from picomem.store.postgres import PostgresConnector

@@ -20,7 +20,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store import meta
 from picomem.store.connector import EVERYONE, Connector
 from question_sets import quality

@@ -12,7 +12,8 @@ from tests.postgres_server import make_folder, shared_folder
 
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.postgres import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X11")

@@ -17,7 +17,8 @@ from picomem.demo.walkthrough import SAMPLES
 from picomem.engine.engine import Engine
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store import meta
 from picomem.store.connector import EVERYONE
 

@@ -25,7 +25,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, Locked, PicomemError, StoreError, Unconfirmed
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store import postgres, postgres_commit
 from picomem.store.postgres import PostgresConnector
 

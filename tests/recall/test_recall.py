@@ -322,7 +322,7 @@ HOSTILE = [
 
 @pytest.mark.reliability("S11")
 @pytest.mark.requirement("A2")
-@each_case("question", HOSTILE, ids=range(len(HOSTILE)))
+@each_case("question", HOSTILE, ids=[*map(str, range(len(HOSTILE)))])
 def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: str) -> None:
     """S11."""
     assert 0 <= told.recall(question).confidence <= 1

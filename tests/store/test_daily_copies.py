@@ -17,7 +17,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import Corrupt
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
-from picomem.settings import DataSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import DataSettings
 
 pytestmark = [
     pytest.mark.reliability("R10"),

@@ -31,7 +31,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.runtime import Runtime
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 
 from ..conftest import START
 

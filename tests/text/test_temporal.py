@@ -506,7 +506,7 @@ HOSTILE = {
 }
 
 
-@each_case("text", HOSTILE.values(), ids=HOSTILE.keys())
+@each_case("text", HOSTILE.values(), ids=[*HOSTILE])
 def test_a_hostile_question_is_read_quickly_and_without_an_error(text: str) -> None:
     ask("warm up last week 上周")
     assert cost(lambda: ask(text), 0.05) < 0.05

@@ -12,7 +12,8 @@ from textual.widgets import TextArea
 
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
-from picomem.settings import MemorySettings, ModelSettings, RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import MemorySettings, ModelSettings, RecallSettings
 
 
 @pytest.fixture

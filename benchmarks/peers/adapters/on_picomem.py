@@ -10,7 +10,8 @@ from pathlib import Path
 from serving import serve
 
 from picomem.app import open_engine
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.version import __version__
 
 _TALK = 40  # texts of a transcript

@@ -34,7 +34,7 @@ from picomem.agent.attribution import ContextTexts
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.light_dataclass import replace
-from picomem.operations.command_rewriting import for_agents, result_for_agents
+from picomem.operations.command_names import for_agents, result_for_agents
 from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
@@ -131,7 +131,7 @@ class MemoryTools(AbstractToolset[Any]):
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
-            raise ToolFailed(for_agents(str(error), self._tools)) from error
+            raise ToolFailed(for_agents(error.message, self._tools)) from error
         return verb.reply(result_for_agents(result, self._tools)) + note
 
     def _check_mentioned(self, request: ForgetRequest, voices: ContextTexts) -> None:

@@ -30,7 +30,7 @@ from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
-from picomem.settings import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
+from picomem.settings_tables import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
 
 DIRECT = "direct"
 _DAY_SECONDS = 86_400.0

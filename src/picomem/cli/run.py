@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
+from picomem.coded_text import with_commands
 from picomem.engine.engine import Engine
 from picomem.errors import NoStore, OutputFailed
 from picomem.light_dataclass import fields, replace
@@ -70,9 +71,9 @@ def _print(operation: Operation, result: Any, chosen: argparse.Namespace) -> Non
 
     hints = hints_for(chosen.given)
     if chosen.json:
-        from picomem.operations.command_rewriting import advised
+        from picomem.operations.inert_results import with_texts
 
-        print_json(advised(result, hints.shown))
+        print_json(with_texts(result, lambda text, _: with_commands(text, hints.shown)))
     else:
         from picomem.cli.presented_text import text_of
 

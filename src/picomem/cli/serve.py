@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput, StoreError
 from picomem.paths import private_umask
 from picomem.records.caller import GLOBAL, OWN_DATA, PURGE, Caller
-from picomem.settings import LOG_FORMATS, load
+from picomem.settings import load
+from picomem.settings_tables import LOG_FORMATS
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -43,7 +43,7 @@ from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Summary, session_path
-from picomem.store import consolidations, episodes, memories, session_rows
+from picomem.store import consolidations, episodes, memories, memory_lineage, session_rows, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.text.likeness import holds_words
 from picomem.text.memory_keys import suggest_key
@@ -179,7 +179,7 @@ class ConsolidationRun:
                 reason = CodedText("reason.session_denies", session=self.part.session.id)
                 change = self.writer.forget(self.tx, memory.scope, memory.id, reason)
                 parents = self._parents(message.seq for message in self.part.fresh)
-                memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
+                memory_lineage.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
                 called_off.append(memory.key)
         return called_off
 
@@ -268,7 +268,7 @@ class ConsolidationRun:
         stored = episodes.insert_all(self.tx, self.owner, parts)
         parents = self._parents(message.seq for message in self.part.fresh)
         for episode in stored:
-            memories.add_lineage(self.tx, self.owner, "episode", episode.id, 0, parents, self.change_id)
+            memory_lineage.add_lineage(self.tx, self.owner, "episode", episode.id, 0, parents, self.change_id)
         return stored
 
     def _entry(self) -> Episode:
@@ -298,7 +298,7 @@ class ConsolidationRun:
         """The session as a transcript: what timeline entries point into, and what a person can withhold."""
         part, session = self.part, self.part.session
         path = session_path(session.id)
-        known = episodes.transcript_at(self.tx, self.owner, path, session.id)
+        known = transcript_rows.transcript_at(self.tx, self.owner, path, session.id)
         transcript = known or Transcript(
             id=new_id(),
             host="picobot",
@@ -315,7 +315,7 @@ class ConsolidationRun:
             turns=max(transcript.turns, part.last),
             updated_at=self.writer.now,
         )
-        episodes.put_transcript(self.tx, self.owner, transcript)
+        transcript_rows.put_transcript(self.tx, self.owner, transcript)
         return transcript
 
     def _summarise(self, before: Summary | None) -> None:
@@ -333,7 +333,7 @@ class ConsolidationRun:
         )
         session_rows.put_summary(self.tx, self.owner, summary)
         parents = self._parents(message.seq for message in part.messages if message.seq <= part.covers)
-        memories.add_lineage(self.tx, self.owner, "summary", part.session.id, 0, parents, self.change_id)
+        memory_lineage.add_lineage(self.tx, self.owner, "summary", part.session.id, 0, parents, self.change_id)
 
     def _parents(self, numbers: Iterable[int]) -> list[Parent]:
         wanted = set(numbers)
@@ -347,4 +347,4 @@ class ConsolidationRun:
             self.tx, self.owner, Decision.REFUSE, reason, memory_id=memory_id, candidate=excerpt
         )
         parents = self._parents(message.seq for message in self.part.fresh)
-        memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
+        memory_lineage.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
 from picomem.clock import Clock, Micros, to_datetime
+from picomem.coded_text import CodedText, Command
 from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
@@ -114,7 +115,7 @@ class Consolidator:
     def _session(self, tx: Transaction, session_id: str) -> Session:
         session = session_rows.session(tx, self._scope, session_id)
         if session is None:
-            raise NotFound(f"There is no session “{session_id[:80]}”; `picomem sessions` lists them.")
+            raise NotFound(CodedText("failure.no_conversation", name=session_id[:80], command=Command("sessions")))
         return session
 
     def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:

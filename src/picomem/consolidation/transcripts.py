@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from picomem.coded_text import CodedText, Command
 from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
@@ -34,7 +35,7 @@ from picomem.recall.hit_sessions import session_title
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Memory, Parent
 from picomem.records.session import Channel, Session
-from picomem.store import consolidations, episodes
+from picomem.store import consolidations, episodes, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -67,7 +68,7 @@ class TranscriptConsolidator(Consolidator):
         waiting = []
         with self._connector.read() as tx:
             for row in consolidations.waiting_transcripts(tx, self._scope, MOST_TOKENS):
-                transcript = episodes.transcript(tx, self._scope, row.id)
+                transcript = transcript_rows.transcript(tx, self._scope, row.id)
                 if transcript is None or (only_idle and (transcript.ended_at or 0) > quiet):
                     continue
                 calls = -(-row.tokens // most)
@@ -89,20 +90,24 @@ class TranscriptConsolidator(Consolidator):
             session = find_session(tx, self._scope, name, Place.TRANSCRIPTS)
             if not session:
                 raise NotFound(
-                    f"There is no session “{name[:80]}”; `picomem sessions` lists those with PicoBot, and `picomem "
-                    "timeline --json` shows the ids of those that were read."
+                    CodedText(
+                        "failure.no_session_or_transcript",
+                        name=name[:80],
+                        sessions=Command("sessions"),
+                        timeline=Command("timeline", json=True),
+                    )
                 )
-            return episodes.longest_transcript(tx, self._scope, session)
+            return transcript_rows.longest_transcript(tx, self._scope, session)
 
     def ready(self, session_id: str, *, asked: bool = False) -> PreparedPart | None:  # noqa: ARG002 - see waiting
         """The next part of the transcript of that id, or None. Raises NotFound, Refused and Corrupt."""
         window = self._settings.memory.consolidation_window
         with self._connector.read() as tx:
-            transcript = episodes.transcript(tx, self._scope, session_id)
+            transcript = transcript_rows.transcript(tx, self._scope, session_id)
             if transcript is None:
                 raise NotFound(f"There is no transcript {session_id}.")
             if transcript.send_policy == "deny":
-                raise Refused("That session is withheld: no model is shown it (see `picomem withhold --help`).")
+                raise Refused(CodedText("failure.withheld_from_models", command=Command("withhold", help=True)))
             reached = self._reached(tx, transcript)
             there = episodes.of_transcript(tx, self._scope, transcript.id, [])
             shown = fresh_episodes(transcript, there, reached)
@@ -148,7 +153,7 @@ class TranscriptConsolidator(Consolidator):
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         place = _place_of(ready)
-        now = episodes.transcript(tx, self._scope, place.transcript.id)
+        now = transcript_rows.transcript(tx, self._scope, place.transcript.id)
         if now is None or now.send_policy == "deny" or now.generation != place.transcript.generation:
             return False
         if self._reached(tx, now) != place.reached:

@@ -29,7 +29,7 @@ from picomem.memory.version_history import applied
 from picomem.records.episode import Episode
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories, session_rows
+from picomem.store import audit, consolidations, episodes, memory_lineage, session_rows
 from picomem.store.connector import Transaction
 
 CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was consolidated, and that was undone
@@ -139,7 +139,7 @@ def _removed(tx: Transaction, scope: Scope, ids: Sequence[str]) -> list[Episode]
         entry = episodes.episode(tx, scope, episode_id)
         if entry is not None:  # else it was past its time
             episodes.delete(tx, scope, entry)
-            memories.purge_lineage(tx, scope, "episode", entry.id)
+            memory_lineage.purge_lineage(tx, scope, "episode", entry.id)
             removed.append(entry)
     return removed
 
@@ -153,7 +153,7 @@ def _stored(
     else:
         parents = _parents(tx, scope, kept, kept.entries[0].first_turn, kept.entries[0].last_turn + 1) if stored else []
     for entry in stored:
-        memories.add_lineage(tx, scope, "episode", entry.id, 0, parents, done.id)
+        memory_lineage.add_lineage(tx, scope, "episode", entry.id, 0, parents, done.id)
         if vectors is not None:
             vectors.store_text(tx, scope, "episode", entry.doc, episodes.meaning_of(entry))
     return stored
@@ -161,13 +161,13 @@ def _stored(
 
 def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done: Change) -> None:
     """Let the summary be what it was before; there may have been none."""
-    memories.purge_lineage(tx, scope, "summary", kept.session)
+    memory_lineage.purge_lineage(tx, scope, "summary", kept.session)
     if kept.summary is None:
         session_rows.delete_summary(tx, scope, kept.session)
         return
     session_rows.put_summary(tx, scope, kept.summary)
     parents = _parents(tx, scope, kept, 0, kept.summary.covered_seq)
-    memories.add_lineage(tx, scope, "summary", kept.session, 0, parents, done.id)
+    memory_lineage.add_lineage(tx, scope, "summary", kept.session, 0, parents, done.id)
 
 
 def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: int, last: int) -> list[Parent]:

@@ -24,7 +24,8 @@ from picomem.ingest.report import IngestProgress, Report
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
 from picomem.store.database_files import files_of
 
 SAMPLES = Path(__file__).parent / "sessions"

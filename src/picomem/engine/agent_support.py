@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from picomem.coded_text import rewritten
 from picomem.engine.engine import Engine
 from picomem.errors import Corrupt, StoreError
 from picomem.light_dataclass import replace
@@ -249,4 +250,4 @@ def safe_text(engine: Engine | None, text: str) -> str:
     if engine is not None:
         with suppress(StoreError):
             redactor = engine._context.redactor()
-    return redactor.redact(plain(text)).text
+    return rewritten(text, lambda part: redactor.redact(plain(part)).text)

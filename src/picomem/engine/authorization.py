@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from shlex import quote
-
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
@@ -46,8 +45,12 @@ def make_token(
         missing = sorted(token.permissions - _permissions(tx, engine.scope))
         if missing:
             raise InvalidInput(
-                f"{missing[0]} is not granted to {engine.scope.user}; `picomem grant {missing[0]} --user "
-                f"{quote(engine.scope.user)}` grants it."
+                CodedText(
+                    "failure.not_granted",
+                    permission=missing[0],
+                    user=engine.scope.user,
+                    command=Command("grant", missing[0], user=engine.scope.user),
+                )
             )
         access_tokens.put(tx, token, digest_of(text))
     return token, text
@@ -73,8 +76,12 @@ def revoke_token(engine: Engine, name: str) -> AccessToken:
             meant = [token for token in known if token.id.startswith(name)]
         if not meant:
             raise NotFound(
-                f"{engine.scope.user} has no token “{name[:64]}”; `picomem token list --user "
-                f"{quote(engine.scope.user)}` shows their ids."
+                CodedText(
+                    "failure.no_token",
+                    user=engine.scope.user,
+                    name=name[:64],
+                    command=Command("token", "list", user=engine.scope.user),
+                )
             )
         if len(meant) > 1:
             fitting = ", ".join(f"{token.id} ({token.label})" if token.label else token.id for token in meant)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from picomem.clock import Micros, file_stamp
+from picomem.coded_text import CodedText, Command
 from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
@@ -98,8 +99,9 @@ def restore(
         if not restored.diagnosis.healthy and not despite_damage and not dry_run:
             first = restored.diagnosis.findings[0].problem
             raise Corrupt(
-                f"{source} is damaged ({first}), so nothing was restored; `picomem restore --verify` lists what is "
-                "wrong, and --despite-damage restores it as it is."
+                CodedText(
+                    "failure.damaged_backup", path=str(source), problem=first, command=Command("restore", verify=True)
+                )
             )
         if store_status is not None:
             _compare(engine, copy, restored, purged, dry_run=dry_run)

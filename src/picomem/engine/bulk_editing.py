@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
@@ -30,7 +31,7 @@ def edit_together(engine: Engine, names: Sequence[str], action: str, reason: str
     Raises NotFound or Conflict for a name, InvalidInput where nothing would change, and Forbidden for an agent.
     """
     if engine.caller.is_agent:
-        raise Forbidden("A person edits several memories at once; ask them to run `picomem bulk-edit`.")
+        raise Forbidden(CodedText("failure.only_person_edits_many", command=Command("bulk-edit")))
     context = engine._context
     said = context.cleaner().text(reason)
 

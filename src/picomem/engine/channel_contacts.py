@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Sequence
 
 from picomem.clock import DAY, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.engine.channel_log import Incoming
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, NotFound
@@ -121,7 +122,7 @@ def accept(engine: Engine, code: str, person: str) -> tuple[str, Pairing]:
         waiting = [pairing for pairing in contact_rows.pairings(tx) if engine.now() < pairing.expires_at]
         pairing = next((one for one in waiting if secrets.compare_digest(one.code.encode(), wanted)), None)
         if pairing is None:
-            raise NotFound("Nobody waits with that code; `picomem pair list` shows who waits.")
+            raise NotFound(CodedText("failure.nobody_waits", command=Command("pair", "list")))
         user = Scope(person or _unused_user(tx, pairing)).user
         sender, now = new_id(), engine.now()
         for native_id in pairing.native_ids:
@@ -159,7 +160,7 @@ def revoke(engine: Engine, person: str, native_id: str = "") -> int:
             count = len(meant)
     if not count:
         what = f" as “{native_id[:64]}”" if native_id else ""
-        raise NotFound(f"No channel knows {person[:64]}{what}; `picomem pair list` shows who is known.")
+        raise NotFound(CodedText("failure.unknown_sender", who=f"{person[:64]}{what}", command=Command("pair", "list")))
     return count
 
 

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
@@ -189,4 +190,4 @@ def _meant(known: list[Job], name: str) -> Job:
         raise InvalidInput(
             f"Several jobs are of the kind “{name}”; write the whole name: {', '.join(job.name for job in named)}."
         )
-    raise NotFound(f"There is no job “{name[:80]}”; `picomem jobs` lists those that ever ran.")
+    raise NotFound(CodedText("failure.no_job", name=name[:80], command=Command("jobs")))

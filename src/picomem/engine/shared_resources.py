@@ -48,7 +48,7 @@ class Resources:
         self.zone = zone
         self.settings = settings
         self.open_store = open_store
-        self.embedder_trouble = str(embedder) if isinstance(embedder, EmbedderFailed) else ""
+        self.embedder_trouble = embedder.message if isinstance(embedder, EmbedderFailed) else ""
         embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:
             from picomem.policy.redact import RedactedEmbedder

@@ -83,7 +83,7 @@ def import_from(
     importer = Importer(
         connector=context.connector,
         scope=engine.scope,
-        writer=lambda: context.writer("import"),
+        make_writer=lambda: context.writer("import"),
         run=run,
         redactor=context.redactor,
         cleaner=context.cleaner(),
@@ -91,7 +91,7 @@ def import_from(
         zone=context.zone,
         dry_run=dry_run,
         settle=context.settle,
-        read_transcript=read_transcript,
+        ingest=read_transcript,
         progress=progress,
     )
     importer.form, importer.place = form.name, importer.clean(str(path.resolve()))

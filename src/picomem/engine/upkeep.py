@@ -14,7 +14,7 @@ from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, episode_events, episodes, memories, row_counts
+from picomem.store import audit, episode_events, episodes, memories, memory_lists, row_counts, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.project_names import with_former_projects
 from picomem.store.session_names import Place, find_session
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import SnapshotImport
     from picomem.store.episodes import NearbyEpisodes, TimelinePlace
-    from picomem.store.memories import ListedPage, ListQuery
+    from picomem.store.memory_lists import ListedPage, ListQuery
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_OLDER = 3  # statements that an answer names beside a new one
@@ -43,8 +43,10 @@ def ingester(engine: Engine, run: str = "") -> Ingest:
     belong to `run`, or to a run of their own."""
     import os
 
+    from picomem.ingest.batch import Maker
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.send_policies import HostPolicies
+    from picomem.ingest.storing import Writing
     from picomem.memory.transcript_requests import propose
     from picomem.paths import home_folder
 
@@ -53,16 +55,16 @@ def ingester(engine: Engine, run: str = "") -> Ingest:
         return [result.decision.value for result in propose(tx, writer, context.scope, asked)]
 
     context = engine._context
+    connector, scope, clock, vectors = context.connector, context.scope, context.clock, context.vectors()
+    policies = HostPolicies(connector, scope, home_folder(), os.environ)
     return Ingest(
-        engine._context.connector,
-        engine.scope,
-        engine._context.redactor(),
-        engine._context.vectors(),
-        propose_asked,
-        engine._context.clock,
-        engine.zone,
-        HostPolicies(engine._context.connector, engine.scope, home_folder(), os.environ),
-        longest=engine.settings.ingest.preview_chars,
+        connector,
+        scope,
+        Maker(context.redactor(), vectors, context.zone),
+        Writing(connector, scope, vectors, propose_asked, clock, policies),
+        clock,
+        policies,
+        longest=context.settings.ingest.preview_chars,
     )
 
 
@@ -150,7 +152,7 @@ def memories_page(engine: Engine, query: ListQuery, damaged: list[str]) -> Liste
     with context.connector.read() as tx:
         reader = with_former_projects(tx, engine.scope.narrowed(project=query.filter.project))
         scope = replace(engine.scope, former_projects=reader.former_projects)
-        return memories.listed(tx, scope, context.clock(), query, damaged)
+        return memory_lists.listed(tx, scope, context.clock(), query, damaged)
 
 
 def holds_memories(engine: Engine) -> bool:
@@ -202,9 +204,9 @@ def projects_and_agents(engine: Engine) -> tuple[list[str], list[str]]:
     from picomem.ingest.projects import shown_names
 
     with engine._context.connector.read() as tx:
-        shown = shown_names(episodes.known_folders(tx, engine.scope))
-        names = [shown.get(project, project) for project in episodes.projects(tx, engine.scope)]
-        return sorted(names), episodes.agents(tx, engine.scope)
+        shown = shown_names(transcript_rows.known_folders(tx, engine.scope))
+        names = [shown.get(project, project) for project in transcript_rows.projects(tx, engine.scope)]
+        return sorted(names), transcript_rows.agents(tx, engine.scope)
 
 
 def shown_projects(engine: Engine) -> dict[str, str]:
@@ -213,7 +215,7 @@ def shown_projects(engine: Engine) -> dict[str, str]:
 
     try:
         with engine._context.connector.read() as tx:
-            return shown_names(episodes.known_folders(tx, engine.scope))
+            return shown_names(transcript_rows.known_folders(tx, engine.scope))
     except StoreError:
         return {}
 
@@ -224,9 +226,9 @@ def stored_project(engine: Engine, name: str) -> str:
 
     try:
         with engine._context.connector.read() as tx:
-            if name in episodes.projects(tx, engine.scope):
+            if name in transcript_rows.projects(tx, engine.scope):
                 return name
-            return stored_name(name, episodes.known_folders(tx, engine.scope))
+            return stored_name(name, transcript_rows.known_folders(tx, engine.scope))
     except StoreError:
         return name  # what needs the store says so
 
@@ -274,8 +276,8 @@ def project_of_folder(engine: Engine, folder: str) -> str:
 
     try:
         with engine._context.connector.read() as tx:
-            project = project_of(folder, episodes.known_folders(tx, engine.scope))
-            return project if project in episodes.projects(tx, engine.scope) else ""
+            project = project_of(folder, transcript_rows.known_folders(tx, engine.scope))
+            return project if project in transcript_rows.projects(tx, engine.scope) else ""
     except StoreError:
         return ""  # what needs the store says so
 
@@ -286,7 +288,7 @@ def project_meant_in(engine: Engine, folder: str, name: str) -> str:
 
     try:
         with engine._context.connector.read() as tx:
-            known = episodes.known_folders(tx, engine.scope)
+            known = transcript_rows.known_folders(tx, engine.scope)
     except StoreError:
         return name  # what needs the store says so
     place = ProjectNames(lambda: known).of(folder)  # is known from here on
@@ -298,7 +300,7 @@ def unknown_project(engine: Engine, project: str) -> list[str]:
     if not project:
         return []
     with engine._context.connector.read() as tx:
-        known = episodes.projects(tx, engine.scope)
+        known = transcript_rows.projects(tx, engine.scope)
     if project in known:
         return []
     name, near = project[:80], nearest(project, known)

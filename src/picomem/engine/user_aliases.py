@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken
@@ -76,7 +77,7 @@ def channel_users(engine: Engine, session: Session) -> list[str]:
 
 def _only(name: str, owners: Sequence[str], what: str) -> str:
     if not owners:
-        raise NotFound(f"“{name[:64]}” stands for no user; `picomem token list --user USER` shows a user's tokens.")
+        raise NotFound(CodedText("failure.no_alias", name=name[:64], command=Command("token", "list", user="USER")))
     if len(owners) > 1:
         raise InvalidInput(f"“{name[:64]}” fits several {what}; write more of the id, or name the user.")
     return owners[0]

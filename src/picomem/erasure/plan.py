@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from picomem.clock import DAY, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.scope import Scope
@@ -292,8 +293,7 @@ def choice(
     """
     if (session != "") + (older_than is not None) + everything != 1:
         raise InvalidInput(
-            "Choose what to erase: a session, everything older than a number of days, or everything; exactly one "
-            "(`picomem purge --help`)."
+            "Choose what to erase: a session, everything older than a number of days, or everything; exactly one."
         )
     if older_than is not None:
         if not 1 <= older_than <= _LONGEST_AGE:
@@ -304,6 +304,11 @@ def choice(
     named = find_session(tx, scope, session, Place.CONVERSATIONS | Place.TRANSCRIPTS | Place.MEMORIES)
     if not named:
         raise NotFound(
-            f"There is no session “{session[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
+            CodedText(
+                "failure.no_session_or_transcript",
+                name=session[:80],
+                sessions=Command("sessions"),
+                timeline=Command("timeline", json=True),
+            )
         )
     return Choice(sessions=frozenset([named]))

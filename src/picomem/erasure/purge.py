@@ -40,10 +40,12 @@ from picomem.store import (
     job_rows,
     leases,
     memories,
+    memory_lineage,
     note_rows,
     row_counts,
     session_rows,
     tombstones,
+    transcript_rows,
     user_entries,
     users,
 )
@@ -134,7 +136,7 @@ def copies_that_stay(tx: Transaction, scope: Scope, plan: Plan) -> dict[str, int
             staying.append((words, episode.transcript_id))
     counts = Counter(transcript for words, transcript in staying if words in going)
     sessions = {
-        transcript.id: transcript.session for transcript, *_ in episodes.stored_transcripts(tx, scope) if counts
+        transcript.id: transcript.session for transcript, *_ in transcript_rows.stored_transcripts(tx, scope) if counts
     }
     by_session = Counter[str]()
     for transcript, count in counts.items():
@@ -252,17 +254,17 @@ class _Erasing:
                 said = episode.preview or episode.actions
                 grave.put_words(said, episode.started_at, self.until, by_choice=self.forever)
                 episodes.delete(self.tx, self.scope, episode)
-                memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
-        for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):
+                memory_lineage.purge_lineage(self.tx, self.scope, "episode", episode.id)
+        for transcript, *_ in transcript_rows.stored_transcripts(self.tx, self.scope):
             if transcript.id in self.plan.transcripts:
                 self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
                 self.texts.append(transcript.repository)
                 self.projects.add(transcript.project)
-                episodes.purge_transcript(self.tx, self.scope, transcript.id)
+                transcript_rows.purge_transcript(self.tx, self.scope, transcript.id)
             elif transcript.id in self.plan.trimmed and transcript.title:
                 self.texts.append(transcript.title)
                 untitled = replace(transcript, title="", state=_untitled(transcript.state))
-                episodes.retell_transcript(self.tx, self.scope, untitled)
+                transcript_rows.retell_transcript(self.tx, self.scope, untitled)
 
     def _sessions(self) -> None:
         """Conversations: their messages, summaries and titles."""
@@ -300,7 +302,7 @@ class _Erasing:
                 grave.put_words(
                     message.content, said_at[message.session_id, message.seq], self.until, by_choice=self.forever
                 )
-                memories.purge_lineage(self.tx, self.scope, "message", message.id)
+                memory_lineage.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
             session_rows.delete_messages(self.tx, self.scope, session, seqs)
 
@@ -309,7 +311,7 @@ class _Erasing:
             if summary.session_id in self.plan.summaries:
                 self.texts.append(summary.text)
                 session_rows.delete_summary(self.tx, self.scope, summary.session_id)
-                memories.purge_lineage(self.tx, self.scope, "summary", summary.session_id)
+                memory_lineage.purge_lineage(self.tx, self.scope, "summary", summary.session_id)
 
     def _runs(self) -> None:
         """The texts of consolidations."""
@@ -342,7 +344,7 @@ class _Erasing:
         for file in note_rows.files(self.tx, self.scope):
             note_rows.delete(self.tx, self.scope, file.root, file.path)
         audit.purge(self.tx, self.scope)
-        memories.purge_all_lineage(self.tx, self.scope)
+        memory_lineage.purge_all_lineage(self.tx, self.scope)
         row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
@@ -364,7 +366,7 @@ class _Erasing:
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""
-        held = {transcript.project for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope)}
+        held = {transcript.project for transcript, *_ in transcript_rows.stored_transcripts(self.tx, self.scope)}
         return held | {session.project for session, *_ in session_rows.stored_sessions(self.tx, self.scope)} | {""}
 
     def _session(self, session: str) -> Session | None:

@@ -18,7 +18,7 @@ from picomem.memory.remember import Writer
 from picomem.memory.version_history import VersionHistory
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit, memories, memory_lineage
 from picomem.store.connector import Transaction
 from picomem.text.memory_keys import suggest_key, tells_of
 
@@ -149,7 +149,7 @@ class RemainingMemories:
                     after=None if (change.memory_id, change.after) in numbers else change.after,
                 ),
             )
-            memories.purge_lineage(self.tx, self.scope, "change", change.id)
+            memory_lineage.purge_lineage(self.tx, self.scope, "change", change.id)
 
 
 def _names(reason: str, name: str) -> bool:

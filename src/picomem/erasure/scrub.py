@@ -30,6 +30,7 @@ from picomem.store import (
     memories,
     session_rows,
     tombstones,
+    transcript_rows,
     users,
     vector_rows,
 )
@@ -89,7 +90,7 @@ class _Scrubbing:
     def every_row(self) -> None:
         self._redact_rows(memories.stored_versions, self.memory)
         self._redact_rows(episodes.stored_episodes, self.episode)
-        self._redact_rows(episodes.stored_transcripts, self.transcript)
+        self._redact_rows(transcript_rows.stored_transcripts, self.transcript)
         self._redact_rows(audit.stored_changes, self.change)
         self._redact_rows(session_rows.stored_sessions, self.session)
         self._redact_rows(session_rows.stored_messages, self.message)
@@ -147,7 +148,7 @@ class _Scrubbing:
         old = stored.record
         new = replace(old, title=self._redacted(old.title))
         if self._to_write(new != old, stored.is_whole):
-            episodes.retitle_transcript(self.tx, self.scope, new)
+            transcript_rows.retitle_transcript(self.tx, self.scope, new)
 
     def change(self, stored: Stored[Change]) -> None:
         old = stored.record

@@ -5,6 +5,7 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from picomem.evaluation import metrics
 from picomem.evaluation.questions import OwnQuestion
@@ -88,12 +89,18 @@ class OwnReport:
     asked: tuple[ScoredQuestion, ...]
 
 
+class MeasuredStore(NamedTuple):
+    """A store and a user of it, with the numbers of what was searched."""
+
+    store: str
+    user: str
+    episodes: int
+    memories: int
+
+
 def made_report(
+    measured: MeasuredStore,
     *,
-    store: str,
-    user: str,
-    episodes: int,
-    memories: int,
     ways: Sequence[str],
     made: Mapping[str, int],
     questions: Sequence[OwnQuestion],
@@ -105,10 +112,10 @@ def made_report(
     first = ways[0]
     pairs = [(first, BARE), *((way, first) for way in ways[1:])]
     return OwnReport(
-        store=store,
-        user=user,
-        episodes=episodes,
-        memories=memories,
+        store=measured.store,
+        user=measured.user,
+        episodes=measured.episodes,
+        memories=measured.memories,
         ways=tuple(_way(name, answered[name], made.get(name, 0)) for name in (*ways, BARE)),
         compared=tuple(_compared(ours, theirs, answered) for ours, theirs in pairs),
         asked=tuple(

@@ -22,7 +22,7 @@ from picomem.app import check_exists, open_engine, zone_of
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.evaluation import metrics
-from picomem.evaluation.own_report import BARE, DEPTH, Answered, OwnReport, ShownResult, made_report
+from picomem.evaluation.own_report import BARE, DEPTH, Answered, MeasuredStore, OwnReport, ShownResult, made_report
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
 from picomem.light_dataclass import dataclass
@@ -85,10 +85,12 @@ def run(
                 made[way.name] = _vectors_made(engine, way, tell)
                 answered[way.name] = list(_asked(engine, way, questions, tell))
     return made_report(
-        store=str(store),
-        user=owner,
-        episodes=sum(text.source == "episode" for text in texts),
-        memories=sum(text.source == "memory" for text in texts),
+        MeasuredStore(
+            store=str(store),
+            user=owner,
+            episodes=sum(text.source == "episode" for text in texts),
+            memories=sum(text.source == "memory" for text in texts),
+        ),
         ways=[way.name for way in ways],
         made=made,
         questions=questions,

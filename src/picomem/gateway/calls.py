@@ -34,7 +34,7 @@ from picomem.gateway.error_replies import remote_sentence
 from picomem.gateway.json_bodies import bounded
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
-from picomem.operations.command_rewriting import for_remote_callers, result_for_remote_callers
+from picomem.operations.command_names import for_remote_callers, result_for_remote_callers
 from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema

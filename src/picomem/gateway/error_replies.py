@@ -9,6 +9,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 from picomem.errors import FilesMoved, PicomemError, ServerEnding, StoreError, TooLarge, TooManyRequests, TooSlow
+from picomem.operations.command_names import error_data
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 _PATH = re.compile(r"(?<![\w/.])(?:/|[A-Za-z]:\\)\S")
@@ -24,7 +25,9 @@ def error_value(error: PicomemError) -> dict[str, Any]:
     details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
     if isinstance(error, StoreError):
         details = {name: value for name, value in details.items() if not _PATH.search(str(value))}
-    return {"code": error.code, "message": remote_sentence(error), **details}
+    message = remote_sentence(error)
+    codes = error_data(error) if message is error.message else {"code": error.code}
+    return {**codes, "message": message, **details}
 
 
 def remote_sentence(error: PicomemError) -> str:

@@ -22,7 +22,7 @@ from picomem.gateway.thread_limits import ThreadUse
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_store import OriginOf
-from picomem.operations.command_rewriting import ASK_PERSON, for_agents
+from picomem.operations.command_names import ASK_PERSON, error_data, for_agents
 from picomem.operations.list_arguments import list_meant
 from picomem.operations.offer_origins import origin_of_text
 from picomem.operations.operation import Progressing
@@ -38,6 +38,7 @@ _KINDS: dict[str, tuple[type, str]] = {
 }
 
 JsonSchema = dict[str, Any]
+ERROR_META = "picomem/error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,18 @@ class FacadeTool:
             origins = _Origins(quotes, engine, arguments if stores else {})
             reply = self.handle(engine, arguments, origins)
         except PicomemError as error:
-            said = types.TextContent(text=for_agents(str(error), {}, ask=self.ask))
-            return types.CallToolResult(content=[said], is_error=True)
+            return failed_call(error, for_agents(error.message, {}, ask=self.ask))
         answered(engine, reply.text, [], reply.data)
         quotes.note(engine, [reply.text, reply.data], texts_in(arguments) if stores else ())
         blocks = [reply.text, *reply.notes, *(_notes(reply, arguments, origins) if stores else ())]
         content: list[Any] = [types.TextContent(text=block) for block in blocks]
         return types.CallToolResult(content=content, structured_content=reply.data)
+
+
+def failed_call(error: PicomemError, sentence: str) -> types.CallToolResult:
+    """The answer of a call that failed: a sentence, and its codes for programs."""
+    content: list[Any] = [types.TextContent(text=sentence)]
+    return types.CallToolResult(content=content, is_error=True, _meta={ERROR_META: error_data(error)})
 
 
 class _Origins:

@@ -24,7 +24,8 @@ from picomem.light_dataclass import replace
 from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
 from picomem.memory.agent_store import OriginOf
 from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
-from picomem.operations.command_rewriting import ASK_PERSON
+from picomem.operations.command_names import ASK_PERSON
+from picomem.operations.memory_views import damage_warnings
 from picomem.text.inert_text import for_prompt
 
 # The nine tools of MCP's server-memory, on a user's memory; memory/graph_mapping.py says how a graph is kept.
@@ -155,8 +156,7 @@ def _reading(
     def run(engine: Engine, given: Given, _origin_of: OriginOf) -> FacadeReply:
         graph = select(agent_graph(engine).read(), given)
         data = {"entities": _entities(graph), "relations": _relations(graph)}
-        damaged = f"{graph.damaged} damaged entries of the graph were left out; run `picomem doctor`."
-        return FacadeReply(_json(data), data, (damaged,) if graph.damaged else ())
+        return FacadeReply(_json(data), data, tuple(damage_warnings(map(str, range(graph.damaged)))))
 
     return FacadeTool(
         name, _title(name), description, takes, _GRAPH, lambda _: (READING,), run, read_only=True, idempotent=True

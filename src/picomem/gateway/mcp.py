@@ -11,7 +11,7 @@ can stop halfway; it does so where it reports, and its transaction rolls back.
 
 Errors. An error that picomem raises on purpose becomes a tool result with `isError` and the one sentence of the
 error, because a model can read that and correct its call. If the sentence names a command, the name of the tool is
-used instead (command_rewriting.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
+used instead (command_names.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
 protocol. A fault of ours is left to the SDK, which logs it to stderr.
 
 Facades. `mcp.facades` adds the tools of other memory servers, by their names and with their arguments and answers, on
@@ -47,14 +47,14 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, TooLarge, did_you_mean
-from picomem.gateway.facade_tools import FacadeTool
+from picomem.gateway.facade_tools import FacadeTool, failed_call
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.json_bodies import bounded
 from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.gateway.unreadable_requests import RequestRepair
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
 from picomem.operations import table
-from picomem.operations.command_rewriting import ASK_PERSON, for_agents, result_for_agents
+from picomem.operations.command_names import ASK_PERSON, for_agents, result_for_agents
 from picomem.operations.local_paths import without_folders
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
@@ -139,8 +139,7 @@ class Tool:
                 request, note = quotes.vouched(engine, request)
             result = self.operation.call(engine, request, progress)
         except PicomemError as error:
-            said = for_agents(str(error), self._tools, ask=self._ask)
-            return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
+            return failed_call(error, for_agents(error.message, self._tools, ask=self._ask))
         shown = without_folders(result) if self._is_remote else result
         result = result_for_agents(shown, self._tools, ask=self._ask)
         told, reply = result_json(result), self.operation.reply(result)
@@ -290,7 +289,7 @@ def _answer(
     try:
         return bounded(tool.name, answer, is_done=not tool.read_only)
     except TooLarge as error:
-        return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
+        return failed_call(error, error.message)
 
 
 def _no_tool(name: str, known: list[str]) -> str:
@@ -326,6 +325,6 @@ def _read_index(engine: Engine, uri: str, told: Callable[[str], str]) -> types.R
         page = INDEX.call(engine, INDEX.request(project=project)).page
     except PicomemError as error:
         code = types.INVALID_PARAMS if isinstance(error, InvalidInput | Forbidden) else types.INTERNAL_ERROR
-        raise MCPError(code, told(str(error)), {"uri": uri}) from error
+        raise MCPError(code, told(error.message), {"uri": uri}) from error
     contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page)
     return types.ReadResourceResult(contents=[contents])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from picomem.gateway.calls import RemoteOperation
-from picomem.operations.command_rewriting import for_remote_callers
 from picomem.operations.operation import Operation
 from picomem.version import __version__
 
@@ -35,6 +34,8 @@ ERROR_SCHEMA = {
             "properties": {
                 "code": {"type": "string", "description": "one word for programs"},
                 "message": {"type": "string", "description": "one sentence: what is wrong, and what to do"},
+                "reason": {"type": "string", "description": "the code of the sentence, if it has one"},
+                "values": {"type": "object", "description": "the values in the sentence, by their names"},
                 "type": {"type": "string", "description": "the kind of the error, in the words of OpenAI's API"},
             },
             "required": ["code", "message", "type"],
@@ -47,15 +48,9 @@ USER_HEADER = "Picomem-User"
 
 def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
     """The document; `operations` in the order in which it lists them."""
-    operations = tuple(operations)
-    offered = {remote.name: remote.operation.request for remote in operations}
-
-    def told(text: str) -> str:
-        return for_remote_callers(text, offered, ask="")
-
     schemas: dict[str, Any] = {"Error": ERROR_SCHEMA}
     paths = {f"{API}/{remote.name}": {"post": _described(remote, schemas)} for remote in operations}
-    described = {
+    return {
         "openapi": "3.1.0",
         "info": {
             "title": "picomem",
@@ -69,7 +64,6 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
-    return _told(described, told)
 
 
 def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -96,18 +90,6 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
         ],
         "requestBody": {"required": bool(request.get("required")), "content": _json(request)},
         "responses": responses,
-    }
-
-
-def _told(part: Any, told: Callable[[str], str]) -> Any:
-    """A part of the document whose texts were rewritten by `told`."""
-    if isinstance(part, list):
-        return [_told(member, told) for member in part]
-    if not isinstance(part, dict):
-        return part
-    return {
-        name: told(value) if name in ("summary", "description") and isinstance(value, str) else _told(value, told)
-        for name, value in part.items()
     }
 
 

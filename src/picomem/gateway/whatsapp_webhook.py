@@ -37,7 +37,7 @@ from picomem.light_dataclass import replace
 from picomem.records.caller import OWN_DATA, Caller
 from picomem.records.channel_message import DIRECTORY, OtherWords
 from picomem.runtime import Runtime
-from picomem.settings import WhatsAppSettings
+from picomem.settings_tables import WhatsAppSettings
 from picomem.text.inert_text import one_line
 
 UNKNOWN = "I do not know you yet. Ask the owner of this PicoBot to accept you, and then write again."

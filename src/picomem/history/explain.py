@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Ambiguous, Conflict, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.name_lookup import nearest_key, resolve
@@ -15,7 +16,7 @@ from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import session_path
-from picomem.store import audit, episodes, memories, session_rows
+from picomem.store import audit, episodes, memories, memory_lineage, session_rows, transcript_rows
 from picomem.store.connector import Transaction
 
 _WITHHELD = "a withheld session"
@@ -69,7 +70,7 @@ def explain(tx: Transaction, scope: Scope, name: str, limit: int, *, reads_sessi
     versions = memories.versions_after(tx, scope, memory.id, after)
     changes, left_out = audit.latest_of_memory(tx, scope, memory.id, limit)
     opened = [change.after for change in changes if change.after is not None]
-    links = memories.links_of(tx, scope, memory.id, after=after)
+    links = memory_lineage.links_of(tx, scope, memory.id, after=after)
     sources = tuple(_source(tx, scope, link.parent, link.version, reads_sessions=reads_sessions) for link in links)
     return Explanation(
         memory.id,
@@ -89,7 +90,9 @@ def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
         episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
     except NotFound:
         if _names_memory(tx, scope, name):
-            hint = f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it."
+            hint = CodedText(
+                "failure.memory_no_episode", name=name, history=Command("history", name), why=Command("why", name)
+            )
             raise NotFound(hint) from None
         raise
     if episode is None:
@@ -110,8 +113,8 @@ def _names_memory(tx: Transaction, scope: Scope, name: str) -> bool:
 def check_shown(transcript: Transcript | None) -> None:
     """Raise Refused for the transcript of a withheld session, of which nothing is returned."""
     if transcript is not None and transcript.send_policy == DENY:
-        why = "by its host's send policy, " if transcript.policy_by == BY_HOST else ""
-        raise Refused(f"That session is withheld, {why}so its content is not returned (see `picomem withhold --help`).")
+        code = "failure.withheld_by_host" if transcript.policy_by == BY_HOST else "failure.withheld"
+        raise Refused(CodedText(code, command=Command("withhold", help=True)))
 
 
 def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
@@ -120,9 +123,9 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     except Ambiguous:
         raise
     except NotFound as error:
-        remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
-        raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error
-    transcript = episodes.transcript(tx, scope, episode.transcript_id)
+        remedy = nearest_key(tx, scope, name) or CodedText("failure.changes_listed", command=Command("changes"))
+        raise NotFound(CodedText("failure.no_entry", name=name[:80], remedy=remedy)) from error
+    transcript = transcript_rows.transcript(tx, scope, episode.transcript_id)
     check_shown(transcript)
     return Explanation(episode.id, "episode", None, (), (), (), episode, transcript)
 
@@ -134,7 +137,7 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int, *, read
         said = session_rows.message_by_id(tx, scope, parent.id)
         if said is None:
             return MemorySource(version, parent, "", "message gone")
-        transcript = episodes.transcript_at(tx, scope, session_path(said.session_id), said.session_id)
+        transcript = transcript_rows.transcript_at(tx, scope, session_path(said.session_id), said.session_id)
         if transcript is not None and transcript.send_policy == DENY:
             return MemorySource(version, parent, "", _WITHHELD, said.origin)
         return MemorySource(version, parent, said.content, message_citation(said), said.origin)
@@ -143,7 +146,7 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int, *, read
     episode = episodes.episode(tx, scope, parent.id)
     if episode is None:
         return MemorySource(version, parent, "", "episode gone")
-    transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    transcript = transcript_rows.transcript(tx, scope, episode.transcript_id)
     if transcript is not None and transcript.send_policy == DENY:
         return MemorySource(version, parent, "", _WITHHELD, episode.origin)
     return MemorySource(version, parent, episode.preview, citation(episode, transcript), episode.origin)

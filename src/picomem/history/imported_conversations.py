@@ -13,7 +13,7 @@ from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes
+from picomem.store import audit, transcript_rows
 from picomem.store.connector import Transaction
 
 _TOOK_IN, _READ = "reason.taken_in", "reason.read"
@@ -44,7 +44,7 @@ def left_by(tx: Transaction, scope: Scope, changes: Iterable[Change]) -> str:
         commands = {"command": Command("sessions"), "further_command": _PURGE}
         return CodedText("warning.conversations_stay", count=taken_in, **commands)
     path = next((value_of(reason, "path") for reason in reasons if code_of(reason) == _READ), "")
-    sessions = [transcript.session for transcript in episodes.transcripts_at(tx, scope, path)] if path else []
+    sessions = [transcript.session for transcript in transcript_rows.transcripts_at(tx, scope, path)] if path else []
     if not sessions:
         return ""
     listed = (*sessions[:_SHOWN], *(["…"] if len(sessions) > _SHOWN else []))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import iso
-from picomem.coded_text import CodedText, word_of
+from picomem.coded_text import CodedText, Command, word_of
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.history.imported_conversations import left_by
@@ -28,7 +28,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories
+from picomem.store import audit, consolidations, memories, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 
@@ -39,7 +39,7 @@ _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
     "purge": "erased for good; nothing brings that back",
-    "tag": "set the tags of an episode; `picomem tag` sets them again",
+    "tag": "set the tags of an episode; set them again",
 }
 
 
@@ -84,7 +84,7 @@ def _distillings(tx: Transaction, scope: Scope, session: str) -> list[str]:
     name = find_session(tx, scope, session, Place.TRANSCRIPTS)
     if not name:
         return []
-    records = consolidations.of_transcript(tx, scope, episodes.longest_transcript(tx, scope, name))
+    records = consolidations.of_transcript(tx, scope, transcript_rows.longest_transcript(tx, scope, name))
     made = [audit.change(tx, scope, record.change_id) for record in records]
     return [change.run for change in made if change is not None and change.decision == CONSOLIDATED]
 
@@ -148,8 +148,7 @@ def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
                 return change.run
         before = page[-1].id
     raise NotFound(
-        f"{actor} changed nothing that can be undone; `picomem changes` lists what was decided, and `picomem undo ID` "
-        "takes any of it back."
+        CodedText("failure.nothing_to_undo", actor=actor, changes=Command("changes"), undo=Command("undo", "ID"))
     )
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from picomem.errors import InvalidInput
-from picomem.ingest.format import Record, record_of
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, record_of
 from picomem.paths import open_regular
 
 LARGEST = 2 << 30  # bytes of a file, and of what its members unpack to

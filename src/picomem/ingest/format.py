@@ -10,27 +10,25 @@ from a database instead of lines; see source.py.
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, tzinfo
 from enum import Enum, auto
 from functools import cache
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
 
-from picomem.clock import LATEST, Micros, parse_iso
-from picomem.errors import InvalidInput, InvalidTime
+from picomem.clock import Micros
+from picomem.errors import InvalidInput
 from picomem.ingest.actions import command_of
 from picomem.ingest.branches import Branches
-from picomem.ingest.noise import clean, framing_tag, has_open_block
+from picomem.ingest.noise import clean, has_open_block
 from picomem.ingest.outcomes import exit_code, outcome_of, runs_tests
 from picomem.ingest.reader import Line
+from picomem.ingest.recent_keys import Recent
+from picomem.ingest.record_fields import _LONGEST_FIELD, Record, record_of, short
 from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
 from picomem.provenance.whose_words import holds_others, own_words, pasted_words, without_wrapping
@@ -39,17 +37,15 @@ from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from picomem.ingest.source import RecordSource
 
-Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
 TOO_LONG = "line too long"
 COPIED_SESSION = "forked from"  # the mark of the session with which a fork begins
 NAMELESS = "#"  # before the number of a session without an id in a document
 NO_HEADER = "unreadable first line"  # in a format in which this line tells who speaks
-_REMEMBERED = 4096
-_DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
-_LONGEST_FIELD = 1000
 _UNKNOWN_KINDS = 32
 _OWN = "own prompt"  # the mark of a run that answers a prompt of picomem's own
 _AWAITED = "awaited"  # the mark of the commands whose results were not read yet
@@ -66,37 +62,13 @@ class CallResult:
     failed: bool | None = None
 
 
-class Recent:
-    """The last few thousand keys that were seen, as digests: repeats in a transcript stand near, or are
-    copies of the whole; a set of all keys would grow with the file."""
+class TurnDetails(TypedDict, total=False):
+    """What a record has beside the words of a turn; see `State.say`."""
 
-    def __init__(self, packed: str = "") -> None:
-        data = b64decode(packed, validate=True)
-        self._keys = dict.fromkeys(data[at : at + _DIGEST] for at in range(0, len(data), _DIGEST))
-
-    def add(self, key: str) -> bool:
-        """Remember `key`; False where it was there already."""
-        digest = _digest(key)
-        if digest in self._keys:
-            return False
-        self._keys[digest] = None
-        if len(self._keys) > _REMEMBERED:
-            del self._keys[next(iter(self._keys))]
-        return True
-
-    def __contains__(self, key: str) -> bool:
-        return _digest(key) in self._keys
-
-    def take(self, key: str) -> bool:
-        """Forget `key`; whether it was there."""
-        digest = _digest(key)
-        if digest not in self._keys:
-            return False
-        del self._keys[digest]
-        return True
-
-    def packed(self) -> str:
-        return b64encode(b"".join(self._keys)).decode()
+    key: str
+    ids: tuple[object, object, object]
+    actions: tuple[str, ...]
+    outcomes: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -216,11 +188,8 @@ class State:
         role: str,
         origin: Origin,
         at: Micros | None = None,
-        key: str = "",
-        ids: tuple[object, object, object] = ("", "", ""),
-        actions: tuple[str, ...] = (),
-        outcomes: tuple[str, ...] = (),
         begins_run: bool = True,
+        **more: Unpack[TurnDetails],
     ) -> Sequence[Turn]:
         """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
         before.
@@ -232,6 +201,7 @@ class State:
         """
         if self.is_glance:
             return ()
+        key, actions, outcomes = more.get("key", ""), more.get("actions", ()), more.get("outcomes", ())
         if self._is_of_own_prompt(role, text, begins_run=begins_run):
             self.skipped.add("picomem's own prompt")
             return ()
@@ -251,7 +221,7 @@ class State:
             origin = self.agents_origin()
         elif role == "user":
             self._hear_user(text, origin, begins_run=begins_run)
-        return self._counted(line, text, role, origin, at, ids, actions, outcomes)
+        return self._counted(line, text, role, origin, at, more.get("ids", ("", "", "")), actions, outcomes)
 
     def _hear_user(self, text: str, origin: Origin, *, begins_run: bool) -> None:
         """Note what a message in a user's place makes of what the agent says behind it."""
@@ -482,18 +452,6 @@ def format_of(path: Path, head: bytes) -> LineFormat | DocumentFormat | None:
     return next((form for form in formats() if form.claims(path, head)), None)
 
 
-_DECODER = json.JSONDecoder(strict=False)  # a raw control character in a string is no reason to lose the line
-
-
-def record_of(data: bytes) -> Record | None:
-    """The JSON object of a line; bytes that are not UTF-8 become U+FFFD. None where it is none."""
-    try:
-        record = _DECODER.decode(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
 def record_in(state: State, line: Line) -> Record | None:
     """The JSON object of a line, or None and counted: too long, or invalid."""
     if line.data is None:
@@ -505,36 +463,6 @@ def record_in(state: State, line: Line) -> Record | None:
     return record
 
 
-def first_records(head: bytes, most: int | None = None) -> list[Record]:
-    """The JSON objects among the first complete lines of a file: `most` lines, or all that the sample has."""
-    complete = head.split(b"\n")
-    # The last piece may be cut; it counts if it is whole (a file of one line without a newline).
-    return [record for data in complete[:most] if (record := record_of(data.strip(b" \t\r\0"))) is not None]
-
-
-def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, list[str]]:
-    """The visible text of a message's content (a string, or blocks), and the types of the other blocks.
-
-    A block that is the host's as a whole is left out here: joined with the others it could not be told from them.
-    """
-    if isinstance(content, str):
-        return content, []
-    if not isinstance(content, list):
-        return "", []
-    said: list[str] = []
-    others: list[str] = []
-    for block in content:
-        if isinstance(block, str):
-            said.append(block)
-        elif isinstance(block, dict):
-            text, kind = block.get("text"), block.get("type")
-            if kind in kinds and isinstance(text, str):
-                said += [] if framing_tag(text) else [text]
-            else:
-                others.append(kind if isinstance(kind, str) else "")
-    return "\n\n".join(said), others
-
-
 def of_a_program(text: str) -> Origin:
     """Return whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a
     text of others is shown in it. What the program wraps around the prompt is its own."""
@@ -543,41 +471,3 @@ def of_a_program(text: str) -> Origin:
 
 def _says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
-
-
-def inner(record: Record, name: str) -> Record:
-    """The object under `name`; an empty one where there is none."""
-    value = record.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def objects(value: object) -> list[Record]:
-    """The objects in a list; none where it is no list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def moment(value: object, zone: tzinfo | None = UTC) -> Micros | None:
-    """A host's time: ISO 8601 (in `zone` where it says none; None is the machine's), or seconds, milliseconds or
-    microseconds since 1970.
-
-    None where it cannot be read.
-    """
-    if isinstance(value, str):
-        try:
-            return parse_iso(value, zone) if len(value) <= 64 else None
-        except InvalidTime:
-            return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LATEST:
-        return None
-    scale = 1_000_000 if value < 1e11 else 1000 if value < 1e14 else 1
-    at = int(value * scale)
-    return at if at <= LATEST else None
-
-
-def short(value: object) -> str:
-    """An id as a host wrote it; empty where it is no text, cut where it is no id."""
-    return value[:200] if isinstance(value, str) else str(value) if type(value) is int else ""
-
-
-def _digest(key: str) -> bytes:
-    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

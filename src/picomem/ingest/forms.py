@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from picomem.ingest.format import Record, State, objects
+from picomem.ingest.format import State
+from picomem.ingest.record_fields import Record, objects
 from picomem.records.kinds import Origin, worst
 
 _PENDING = "pending"  # the mark of the calls whose results may be the person's

@@ -16,14 +16,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
-from picomem.ingest.batch import Batch, Maker, PieceVectors
+from picomem.ingest.batch import Batch, Maker
 from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.episode_packing import Packer, Piece
 from picomem.ingest.format import NAMELESS, NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
@@ -33,14 +32,13 @@ from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
 from picomem.ingest.send_policies import HostPolicies
 from picomem.ingest.source import RecordFile, RecordSource, SourceState, look_at, print_of, sources
-from picomem.ingest.storing import Propose, Stretch, Writing
+from picomem.ingest.storing import Stretch, Writing
 from picomem.light_dataclass import dataclass, replace
-from picomem.policy.redact import Redactor
 from picomem.records.episode import KnownFolder, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo, Turn
-from picomem.store import episodes
+from picomem.store import transcript_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
 from picomem.text.late_pattern import late_pattern
@@ -77,16 +75,14 @@ class Ingest:
         self,
         connector: Connector,
         scope: Scope,
-        redactor: Redactor,
-        vectors: PieceVectors | None,
-        propose: Propose,
+        maker: Maker,
+        writing: Writing,
         clock: Callable[[], Micros],
-        zone: tzinfo,
         policies: HostPolicies,
         *,
         longest: int,
     ) -> None:
-        """`zone` is that of "yesterday", `longest` how many characters the preview of an episode may have."""
+        """`longest` is how many characters the preview of an episode may have."""
         self._connector = connector
         self._scope = scope
         self._clock = clock
@@ -94,9 +90,9 @@ class Ingest:
         self._users = {scope.user, f"tui:{scope.user}"}  # as the terminal of PicoBot calls them
         self._resumer = Resumer(connector, scope, longest)
         self._longest = longest
-        self._maker = Maker(redactor, vectors, zone)
+        self._maker = maker
         self._policies = policies
-        self._writing = Writing(connector, scope, vectors, propose, clock, policies)
+        self._writing = writing
         self._resolved = Resolver()
         self._projects = ProjectNames(self._known_folders)
         self._recognizer = Recognizer(connector, scope, self._resolved)
@@ -156,7 +152,7 @@ class Ingest:
             return transcript
         try:
             with self._connector.read() as tx:
-                there = episodes.transcripts_at(tx, self._scope, str(self._resolved(transcript.path)))
+                there = transcript_rows.transcripts_at(tx, self._scope, str(self._resolved(transcript.path)))
             hosts = {known.host for known in there}
             before = format_named(hosts.pop()) if len(hosts) == 1 and transcript.format not in hosts else None
             if isinstance(before, LineFormat) and _finds_turns(before, transcript.path):
@@ -307,7 +303,7 @@ class Ingest:
 
     def _known_folders(self) -> list[KnownFolder]:
         with self._connector.read() as tx:
-            return episodes.known_folders(tx, self._scope)
+            return transcript_rows.known_folders(tx, self._scope)
 
     def _document(self, form: DocumentFormat, document: FoundTranscript, run: _IngestRun) -> None:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
@@ -317,7 +313,9 @@ class Ingest:
         fingerprint = print_of(RecordFile(path), look.size)
         with self._connector.read() as tx:
             at_path = [
-                stored for stored in episodes.transcripts_at(tx, self._scope, str(path)) if stored.host == form.name
+                stored
+                for stored in transcript_rows.transcripts_at(tx, self._scope, str(path))
+                if stored.host == form.name
             ]
             if at_path and self._is_read(tx, at_path, look, fingerprint):
                 report.unchanged += 1
@@ -361,7 +359,7 @@ class Ingest:
                     state=state,
                     updated_at=self._clock(),
                 )
-                episodes.put_transcript(tx, self._scope, done)
+                transcript_rows.put_transcript(tx, self._scope, done)
         report.bytes += look.size
 
     def _parts(self, document: FoundTranscript, reading: ResumedTranscript, turns: Sequence[Turn]) -> Iterator[Stretch]:

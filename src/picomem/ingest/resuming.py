@@ -15,16 +15,17 @@ from pathlib import Path
 
 from picomem.errors import Corrupt, InvalidInput
 from picomem.ingest.episode_packing import Packer, apart
-from picomem.ingest.format import LineFormat, Record, State
+from picomem.ingest.format import LineFormat, State
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import PACKED
+from picomem.ingest.record_fields import Record
 from picomem.ingest.report import Report
 from picomem.ingest.source import RecordSource, SourceState, begin, look_at
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import episodes, transcript_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
 
@@ -86,7 +87,7 @@ class Recognizer:
             return ""
         with self._connector.read() as tx:
             try:
-                there = episodes.transcripts_at(tx, self._scope, str(self._resolved(path)))
+                there = transcript_rows.transcripts_at(tx, self._scope, str(self._resolved(path)))
             except (Corrupt, UnicodeError):
                 return ""  # the reader of the file reports it
         if len(there) != 1:
@@ -141,10 +142,10 @@ class Resumer:
         """The record of this source, if there is one, and the session that a new record would be of."""
         path = str(source.path)
         if source.session:  # of a database, which may hold thousands
-            one = episodes.transcript_at(tx, self._scope, path, source.session)
+            one = transcript_rows.transcript_at(tx, self._scope, path, source.session)
             there = [] if one is None else [one]
         else:
-            there = episodes.transcripts_at(tx, self._scope, path)
+            there = transcript_rows.transcripts_at(tx, self._scope, path)
         there = [transcript for transcript in there if transcript.host == form.name]
         there.sort(key=lambda transcript: -transcript.cursor)
         if same := next((transcript for transcript in there if _holds(source, transcript)), None):
@@ -155,7 +156,7 @@ class Resumer:
 
     def _moved(self, tx: Transaction, form: LineFormat, source: RecordSource, session: str) -> Transcript | None:
         """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
-        for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
+        for known in transcript_rows.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
             old = Path(known.path)
             compressed = source.path.name in [old.name + ending for ending in PACKED]
             if known.cursor and not old.exists() and (compressed or _holds(source, known)):
@@ -200,7 +201,7 @@ class Resumer:
 
 def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
     """Return whether the file of a transcript is no longer there."""
-    owner = episodes.transcript(tx, scope, transcript_id)
+    owner = transcript_rows.transcript(tx, scope, transcript_id)
     return owner is None or not Path(owner.path).exists()
 
 

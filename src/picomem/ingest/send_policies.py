@@ -18,9 +18,9 @@ from picomem.ingest.report import Report
 from picomem.ingest.source import is_database
 from picomem.records.episode import BY_HOST, BY_PERSON, DENY, PRIVATE, Transcript
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import transcript_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.store.episodes import TranscriptPolicy
+from picomem.store.transcript_rows import TranscriptPolicy
 
 _Place = tuple[str, Path]  # a host, and a folder of its transcripts or one of its databases
 
@@ -50,7 +50,7 @@ class HostPolicies:
     def first(self, tx: Transaction, transcript: Transcript) -> str | None:
         """Who withholds a transcript that is stored for the first time; None if nobody does. Raises InvalidInput where
         nobody knows yet."""
-        decided = episodes.withheld_by(tx, self._scope, transcript)
+        decided = transcript_rows.withheld_by(tx, self._scope, transcript)
         if decided is not None:
             return decided
         if problem := self._problem(transcript.host, transcript.path):
@@ -66,13 +66,13 @@ class HostPolicies:
             for policy in (*policies.listed.values(), policies.unlisted)
         )
         with self._connector.read() as tx:
-            known = episodes.policies(tx, self._scope, host, decided_only=not is_any_denied)
+            known = transcript_rows.policies(tx, self._scope, host, decided_only=not is_any_denied)
         if not self._changes(host, known):
             return
         with self._connector.write(self._scope) as tx:
-            known = episodes.policies(tx, self._scope, host, decided_only=not is_any_denied)
+            known = transcript_rows.policies(tx, self._scope, host, decided_only=not is_any_denied)
             for before, (policy, by) in self._changes(host, known):
-                episodes.set_policy(tx, self._scope, before.id, policy, by)
+                transcript_rows.set_policy(tx, self._scope, before.id, policy, by)
                 report.withheld += policy == DENY
                 report.released += before.policy == DENY
 

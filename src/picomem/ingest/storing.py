@@ -21,6 +21,7 @@ from enum import Enum, auto
 from functools import lru_cache
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
 from picomem.ingest.discovery import FoundTranscript
@@ -34,7 +35,7 @@ from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
-from picomem.store import episode_events, episodes
+from picomem.store import episode_events, episodes, transcript_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
 
@@ -175,16 +176,16 @@ class Writing:
             after = replace(after, title="", state=reading.stored())
         if not reading.transcript.updated_at and (withheld_by := self._policies.first(tx, after)):
             after = replace(after, send_policy=DENY, policy_by=withheld_by)
-        episodes.put_transcript(tx, self._scope, after)
+        transcript_rows.put_transcript(tx, self._scope, after)
         owners = self._write(tx, after, reading.packer.session, batch, prepared, unknown, purged, report)
         if not owners <= reading.owners:
             reading.owners |= owners
             after = replace(after, state=reading.stored())
-            episodes.put_transcript(tx, self._scope, after)
+            transcript_rows.put_transcript(tx, self._scope, after)
         is_done = reading.buried and stretch.is_last and not reading.owners
         if is_done and not episodes.has_episodes(tx, self._scope, after.id):
             # Nothing in it is new. Its record would tell the folder, and so the project, of what was purged.
-            episodes.purge_transcript(tx, self._scope, after.id)
+            transcript_rows.purge_transcript(tx, self._scope, after.id)
             tombstones.put_copy(after.host, after.session, after.path, reading.look.size)
             reading.is_copy = True
         report.turns += batch.turns
@@ -193,15 +194,15 @@ class Writing:
 
     def _check_not_overtaken(self, tx: Transaction, reading: ResumedTranscript, after: Transcript) -> None:
         before = reading.transcript
-        now = episodes.transcript(tx, self._scope, before.id)
+        now = transcript_rows.transcript(tx, self._scope, before.id)
         if now is not None:
             if now.updated_at != before.updated_at:
                 raise Overtaken
             return
-        other = episodes.transcript_at(tx, self._scope, after.path, after.session)
+        other = transcript_rows.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.id == before.id:  # to read again would find it again, without an end
             raise Corrupt(
-                "Its record is found by its path, not by its id: an index is damaged; run `picomem doctor --repair`.",
+                CodedText("failure.transcript_by_path", command=Command("doctor", repair=True)),
                 id=before.id,
             )
         tombstones = Tombstones(tx, self._scope)
@@ -312,7 +313,7 @@ class _Relatives:
         self._tx = tx
         self._scope = scope
         self._transcript = transcript
-        self._owner = lru_cache(maxsize=None)(lambda owner: episodes.transcript(tx, scope, owner))
+        self._owner = lru_cache(maxsize=None)(lambda owner: transcript_rows.transcript(tx, scope, owner))
         self.is_gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, scope, owner))
 
     def is_ours(self, owner: str) -> bool:

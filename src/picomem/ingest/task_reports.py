@@ -15,7 +15,8 @@ from pathlib import Path
 
 from picomem.ingest.actions import command_of
 from picomem.ingest.external_reads import outside_of_call
-from picomem.ingest.format import Record, State, inner, objects, short
+from picomem.ingest.format import State
+from picomem.ingest.record_fields import Record, inner, objects, short
 from picomem.ingest.source import current_file
 from picomem.records.kinds import Origin, worst
 

@@ -31,7 +31,7 @@ from picomem.light_dataclass import dataclass, field
 from picomem.policy.redact import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript
 from picomem.records.scope import Scope
-from picomem.store import episodes, tombstones, users
+from picomem.store import episodes, tombstones, transcript_rows, users
 from picomem.store.connector import Connector, Transaction
 
 MARGIN = 7 * DAY  # before a host deletes a transcript: nothing of picomem may run for some days
@@ -170,7 +170,7 @@ class TranscriptCopies:
         if self._folder is None or not self._folder.exists():
             return
         with self._connector.read() as tx:
-            known = {stored.record.id: stored.record for stored in episodes.stored_transcripts(tx, self._scope)}
+            known = {stored.record.id: stored.record for stored in transcript_rows.stored_transcripts(tx, self._scope)}
             graves = tombstones.Tombstones(tx, self._scope)
             spans = {
                 transcript.id: _spans(tx, self._scope, transcript)
@@ -210,10 +210,12 @@ class TranscriptCopies:
         """The transcripts to copy, the one that was changed last first: it is the last to be dropped."""
         with self._connector.read() as tx:
             if only is None:
-                stored = episodes.stored_transcripts(tx, self._scope)
+                stored = transcript_rows.stored_transcripts(tx, self._scope)
                 transcripts = [transcript.record for transcript in stored if transcript.is_whole]
             else:
-                transcripts = [known for path in only for known in episodes.transcripts_at(tx, self._scope, path)]
+                transcripts = [
+                    known for path in only for known in transcript_rows.transcripts_at(tx, self._scope, path)
+                ]
         due = []
         for transcript in transcripts:
             if not transcript.cursor or not _has_lines(transcript):
@@ -287,7 +289,7 @@ class TranscriptCopies:
     ) -> bool:
         """Let a copy take its place, unless another process put one there, or something was purged meanwhile."""
         with self._connector.write(self._scope) as tx:
-            now = episodes.transcript(tx, self._scope, transcript.id)
+            now = transcript_rows.transcript(tx, self._scope, transcript.id)
             is_current = now is not None and now.generation == transcript.generation
             is_current = is_current and tombstones.count(tx, self._scope) == purged
             if is_current and look_at(target)[:3] == before[:3]:
@@ -358,7 +360,7 @@ def copy_problems(connector: Connector) -> Iterator[str]:
             yield f"{folder} belongs to no user of the store; delete it if it is not wanted any more"
             continue
         with connector.read() as tx:
-            ids = {stored.record.id for stored in episodes.stored_transcripts(tx, scope)}
+            ids = {stored.record.id for stored in transcript_rows.stored_transcripts(tx, scope)}
         for path in TranscriptCopies(connector, scope, str).paths():
             if path.name.removesuffix(ENDING) not in ids:
                 yield f"{path} is a copy of a transcript that the store does not know; delete it if it is not wanted"

@@ -206,7 +206,7 @@ class Background:
             if isinstance(error, KeyboardInterrupt):
                 raise
         except PicomemError as error:
-            outcome = Busy() if isinstance(error, Conflict) else Failed(safe_text(engine, str(error)))
+            outcome = Busy() if isinstance(error, Conflict) else Failed(safe_text(engine, error.message))
             if raises:
                 raise
         finally:

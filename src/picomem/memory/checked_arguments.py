@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypeVar
 
@@ -52,3 +53,9 @@ def future(expires: Micros | None, now: Micros) -> Micros | None:
     if expires is not None and expires <= now:
         raise InvalidInput("The expiry date has passed already; choose one in the future.")
     return expires
+
+
+def check_names(given: Mapping[str, object], known: type, verb: str) -> None:
+    """Raise TypeError, as Python does, for an argument that `known`, a TypedDict, does not have."""
+    if unknown := given.keys() - known.__annotations__.keys():
+        raise TypeError(f"{verb}() got an unexpected keyword argument '{min(unknown)}'")

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText, all_of, word_of
+from picomem.coded_text import CodedText, Command, all_of, word_of
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.gate import Verdict
 from picomem.provenance.statements import Grounds
@@ -139,10 +139,8 @@ def not_forgotten(memory: Memory) -> str:
 
 def not_undone(memory: Memory, change_id: str) -> str:
     """Explain why an agent may not undo a change."""
-    return (
-        f"Not undone: the user {'stated' if memory.origin is Origin.USER else 'pinned'} “{memory.key}”; ask them to "
-        f"run `picomem undo {change_id}`."
-    )
+    code = "failure.not_undone_stated" if memory.origin is Origin.USER else "failure.not_undone_pinned"
+    return CodedText(code, key=memory.key, command=Command("undo", change_id))
 
 
 def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:

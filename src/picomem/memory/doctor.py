@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.episode_packing import cut
 from picomem.ingest.transcript_pointer import open_episode
@@ -30,6 +30,7 @@ from picomem.store import (
     full_text,
     index_page_rows,
     memories,
+    memory_rows,
     meta,
     note_rows,
     row_checks,
@@ -37,6 +38,7 @@ from picomem.store import (
     search,
     session_rows,
     tombstones,
+    transcript_rows,
     user_entries,
     users,
     vector_rows,
@@ -157,8 +159,7 @@ def _examine_rows(
             continue
         result.add(
             "purge",
-            f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "
-            "finishes it",
+            CodedText("failure.purge_begun", user=name, command=Command("purge", user=name)),
         )
     progress(parts - 1, parts, "full text")
     # Last, because full text is compared with the rows that were counted and rewritten above; notes before words, whose
@@ -309,7 +310,7 @@ def _check_summaries(tx: Transaction, scope: Scope, result: Diagnosis, repair: b
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
-    if memories.count_missing(tx, scope):
+    if memory_rows.count_missing(tx, scope):
         there, written = row_counts.memories(tx, scope)
         if repair:
             row_counts.set_memories(tx, scope, there)
@@ -331,7 +332,7 @@ def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bo
 def _is_read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> bool:
     """Make the preview of an episode again from its transcript; whether the row matches its hash then."""
     try:
-        transcript = episodes.transcript(tx, scope, episode.transcript_id)
+        transcript = transcript_rows.transcript(tx, scope, episode.transcript_id)
     except Corrupt:
         return False  # the pointer itself may be what is damaged
     opened = open_episode(episode, transcript, redactor(), whole=True)

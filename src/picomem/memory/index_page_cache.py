@@ -23,9 +23,9 @@ from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, newer_by_older
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes, index_page_rows, memories
+from picomem.store import audit, index_page_rows, memory_doubts, memory_lists, transcript_rows
 from picomem.store.connector import Transaction
-from picomem.store.memories import EntryPlace
+from picomem.store.memory_lists import EntryPlace
 from picomem.store.project_names import with_former_projects
 from picomem.version import __version__
 
@@ -76,7 +76,7 @@ class IndexMaterial(NamedTuple):
         places |= {place.id: place for place in overall}
         places |= {place.id: place for place in self.older[:limit]}
         places |= {place.id: place for place in self.older if self.replaced[place.id] in places}
-        return memories.entries(tx, scope, now, list(places.values()), damaged), damaged
+        return memory_lists.entries(tx, scope, now, list(places.values()), damaged), damaged
 
     def given(
         self, scope: Scope, read: Iterable[Memory], damaged: int, shown: Callable[[Memory], Memory], talk: PastSessions
@@ -161,21 +161,21 @@ def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
 def _material(tx: Transaction, scope: Scope, now: Micros, limit: int, reads_sessions: bool) -> IndexMaterial:
     """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
     these is not noticed."""
-    replaced = newer_by_older(memory for memory in memories.contradicting(tx, scope, now) if memory.is_entry)
+    replaced = newer_by_older(memory for memory in memory_doubts.contradicting(tx, scope, now) if memory.is_entry)
     kinds = [section.kinds for section in SECTIONS]
-    sections = [memories.best_entries(tx, scope, now, some, limit, replaced) for some in kinds]
-    older = memories.entries_by_id(tx, scope, now, replaced)
-    counts = memories.count_entries(tx, scope, now)
+    sections = [memory_lists.best_entries(tx, scope, now, some, limit, replaced) for some in kinds]
+    older = memory_lists.entries_by_id(tx, scope, now, replaced)
+    counts = memory_lists.count_entries(tx, scope, now)
     has_sessions = reads_sessions and bool(scope.project)
     return IndexMaterial(
         sections=sections,
         older=older,
         replaced=replaced,
         counts=counts,
-        episodes=episodes.count_shown(tx, scope) if reads_sessions else 0,
+        episodes=transcript_rows.count_shown(tx, scope) if reads_sessions else 0,
         last_change=audit.last_id(tx, scope),
-        session_count=episodes.count_past_sessions(tx, scope) if has_sessions else 0,
-        last=episodes.latest_sessions(tx, scope, _MOST_SESSIONS) if has_sessions else (),
+        session_count=transcript_rows.count_past_sessions(tx, scope) if has_sessions else 0,
+        last=transcript_rows.latest_sessions(tx, scope, _MOST_SESSIONS) if has_sessions else (),
     )
 
 

@@ -12,6 +12,7 @@ import json
 from typing import Any, NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store import user_entries
@@ -61,7 +62,7 @@ def _all(tx: Transaction, scope: Scope) -> dict[str, dict[str, Micros]]:
         rows: dict[str, Any] = json.loads(stored) if stored else {}
         return {str(session): _times(entries) for session, entries in rows.items()}
     except (AttributeError, TypeError, ValueError) as error:
-        raise Corrupt("The record of what was injected is damaged; run `picomem doctor --repair`.") from error
+        raise Corrupt(CodedText("failure.damaged_injections", command=Command("doctor", repair=True))) from error
 
 
 def _times(entries: Any) -> dict[str, Micros]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from picomem.errors import Conflict, NotFound, did_you_mean
+from picomem.coded_text import CodedText, Command
+from picomem.errors import Conflict, NotFound, nearest
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import memories, memory_rows
 from picomem.store.connector import Transaction
 from picomem.store.project_names import with_former_projects
 
@@ -19,7 +20,7 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     reader = with_former_projects(tx, scope)
 
     def visible(memory: Memory) -> bool:
-        return memories.visible(memory.scope, reader)
+        return memory_rows.visible(memory.scope, reader)
 
     # What holds is asked for first: a memory may have been revised thousands of times.
     versions = list(filter(visible, memories.lasting_of_key(tx, scope, name)))
@@ -34,23 +35,20 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     candidates = {memory.scope: memory for memory in sorted(named, key=lambda memory: memory.doc)}
     if not candidates:
         if versions:
-            raise NotFound(
-                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key starts a new "
-                "memory."
-            )
-        raise NotFound(
-            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` searches by words.'}"
-        )
+            raise NotFound(CodedText("failure.archived_name", name=name, command=Command("history", name)))
+        remedy = nearest_key(tx, scope, name) or CodedText("failure.searched_by_words", command=Command("recall"))
+        raise NotFound(CodedText("failure.no_memory", name=name[:80], remedy=remedy))
     exact = [memory for memory in candidates.values() if memory.scope == scope]
     if len(candidates) > 1 and len(exact) != 1:
         owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
-        raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
+        raise Conflict(CodedText("failure.several_of_name", name=name, owners=owners))
     return exact[0] if exact else next(iter(candidates.values()))
 
 
 def nearest_key(tx: Transaction, scope: Scope, name: str) -> str:
     """A question for who mistyped a key: the nearest of the newest keys; empty where none is near."""
-    return did_you_mean(name, memories.newest_keys(tx, scope, _LOOKED_AT), "", least_likeness=0.7)
+    near = nearest(name, memories.newest_keys(tx, scope, _LOOKED_AT), 0.7)
+    return CodedText("failure.nearest_name", other=near) if near is not None else ""
 
 
 _LOOKED_AT = 2_000  # keys; comparing as many takes some 50 ms

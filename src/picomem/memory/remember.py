@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import fsum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText, all_of
+from picomem.coded_text import CodedText, Command, all_of
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, concerns, decide, decide_at_path
@@ -40,12 +40,15 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, row_counts
+from picomem.store import audit, memories, memory_lineage, row_counts
 from picomem.store.connector import Transaction
 from picomem.text.likeness import SAME_SUBJECT, plain_words, say_the_same, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.terms import query_terms, terms
 from picomem.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 EXPIRED = CodedText("reason.expired")
 _MOST_KNOWN = 8
@@ -69,6 +72,16 @@ class Remembered:
     change_id: str
     memory: Memory | None = None
     merged_with: str = ""
+
+
+class ChangeSubject(TypedDict, total=False):
+    """What a recorded change is about; see `Change`."""
+
+    memory_id: str
+    before: int | None
+    after: int | None
+    candidate: str
+    undoes: str
 
 
 @dataclass(slots=True)
@@ -184,13 +197,13 @@ class Writer:
             if not offer.explicit and audit.was_refused(tx, scope, outcome.reason, excerpt):
                 return Remembered(Decision.REFUSE, outcome.reason, "")
             change = self.record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
-            memories.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
+            memory_lineage.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
             return Remembered(Decision.REFUSE, outcome.reason, change.id)
         if outcome.offer is None:
             assert old is not None
             change = self.record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
             again = [replace(parent, role="repeated") for parent in parents]
-            memories.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
+            memory_lineage.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
             return Remembered(outcome.decision, outcome.reason, change.id, old, old.id)
         if old is None:
             memory = self._first_version(outcome.offer)
@@ -260,7 +273,7 @@ class Writer:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
         believed = memories.believed_versions(tx, scope, memory_id)
         if not believed:
-            raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
+            raise NotFound(CodedText("failure.already_archived", name=memory_id, command=Command("history", memory_id)))
         said = reason or CodedText("reason.asked")
         change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:
@@ -331,12 +344,7 @@ class Writer:
         scope: Scope,
         decision: str,
         reason: str,
-        *,
-        memory_id: str = "",
-        before: int | None = None,
-        after: int | None = None,
-        candidate: str = "",
-        undoes: str = "",
+        **about: Unpack[ChangeSubject],
     ) -> Change:
         """Put a decision on record."""
         assert self.verb in CHANGE_VERBS and decision in CHANGE_DECISIONS, (self.verb, decision)
@@ -348,13 +356,9 @@ class Writer:
             verb=self.verb,
             decision=str(decision),
             reason=reason,
-            memory_id=memory_id,
-            before=before,
-            after=after,
-            candidate=candidate,
-            undoes=undoes,
             idempotency_key=self.idempotency_key,
             request_hash=self.request_hash,
+            **about,
         )
         audit.record(tx, scope, change)
         return change

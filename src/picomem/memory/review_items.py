@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, Refused
 from picomem.light_dataclass import dataclass
 from picomem.memory.decide import Offer, reason_against_change
@@ -26,7 +26,7 @@ from picomem.memory.remember import Remembered, Writer
 from picomem.memory.version_history import undone_by
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import audit, memories, memory_doubts
 from picomem.store.connector import Transaction
 
 REVIEW = "review"  # the verb of a person's decision
@@ -68,12 +68,12 @@ _PAIR, _FROM_OTHERS = range(2)
 def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewPlace]:
     """Return the places of the pending items, in order; with `untrusted` also of what came from tools, the web or
     others and nobody has reviewed. It reads no words, because thousands may wait."""
-    from_others = memories.undecided(tx, scope, now) if untrusted else []
+    from_others = memory_doubts.undecided(tx, scope, now) if untrusted else []
     reviewed = _standing_reviews(tx, scope, (memory.change_id for memory in from_others))
     places = [
         *(
             ReviewPlace(_PAIR, -newer.known_from, newer.id, older.id)
-            for newer, older in doubted_pairs(memories.contradicting(tx, scope, now))
+            for newer, older in doubted_pairs(memory_doubts.contradicting(tx, scope, now))
         ),
         *(
             ReviewPlace(_FROM_OTHERS, -memory.known_from, memory.id, "")
@@ -128,20 +128,22 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     replaced = resolve(tx, scope, other) if other else None
     if replaced is not None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
         if replaced.id == memory.id:
-            raise InvalidInput(f"“{memory.key}” cannot replace itself; name another memory with --other.")
+            raise InvalidInput(CodedText("failure.other_name_twice", key=memory.key))
         pair: tuple[Memory, Memory] | None = (memory, replaced)
     else:
         pair = _pair(tx, scope, memory, replaced, writer.now)
     is_from_others = _is_from_others(tx, scope, memory)
     if pair is None and not is_from_others:
         raise InvalidInput(
-            f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do, and "
-            f"`picomem review {memory.key} supersede --other KEY` says that it replaces another one."
+            CodedText(
+                "failure.nothing_pending",
+                key=memory.key,
+                review=Command("review"),
+                supersede=Command("review", memory.key, "supersede", other="KEY"),
+            )
         )
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
-        raise InvalidInput(
-            f"“{memory.key}” contradicts nothing that is known; keep or discard it, or name --other that it replaces."
-        )
+        raise InvalidInput(CodedText("failure.nothing_contradicted", key=memory.key))
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, DISCARDED, "discard")
@@ -197,7 +199,7 @@ def pairs_waiting(
 ) -> list[tuple[Memory, Memory]]:
     """Return the pairs that may contradict each other, the newer one first; all, or those that hold the ids `among`.
     Damaged rows are left out."""
-    doubted = doubted_pairs(memories.contradicting(tx, scope, now))
+    doubted = doubted_pairs(memory_doubts.contradicting(tx, scope, now))
     pairs = [(newer.id, older.id) for newer, older in doubted if {newer.id, older.id}.issuperset(among)]
     known = memories.believed(tx, scope, now, {id_ for pair in pairs for id_ in pair})
     return [(known[newer], known[older]) for newer, older in pairs if newer in known and older in known]
@@ -223,7 +225,7 @@ def _pair(
         raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")
     if other is not None and not pairs:
         raise InvalidInput(
-            f"“{memory.key}” and “{other.key}” are not a pending pair; `picomem review` lists the pairs."
+            CodedText("failure.no_pending_pair", key=memory.key, other=other.key, command=Command("review"))
         )
     return pairs[0] if pairs else None
 

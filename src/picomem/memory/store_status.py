@@ -7,7 +7,15 @@ from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.lease import jobs
 from picomem.memory.suggestions import suggestions
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories, session_rows, tombstones, vector_rows
+from picomem.store import (
+    audit,
+    consolidations,
+    memories,
+    session_rows,
+    tombstones,
+    transcript_rows,
+    vector_rows,
+)
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
 
@@ -65,7 +73,7 @@ def status(
 ) -> Status:
     """Count. Reads only."""
     background = jobs(tx, scope, now)
-    hosts = episodes.count_by_host(tx, scope)
+    hosts = transcript_rows.count_by_host(tx, scope)
     return Status(
         database=connector.name,
         read_only=connector.read_only,
@@ -73,7 +81,7 @@ def status(
         memories=memories.count_by_kind(tx, scope, now),
         suggestions=len(suggestions(tx, scope)),
         archived=memories.count_no_longer_believed(tx, scope, now),
-        episodes=episodes.count_shown(tx, scope),
+        episodes=transcript_rows.count_shown(tx, scope),
         transcripts={count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes} for count in hosts},
         sessions=session_rows.count(tx, scope),
         messages=session_rows.count_all_messages(tx, scope),

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
@@ -27,7 +28,7 @@ from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_sp
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories
+from picomem.store import audit, consolidations, episodes, memories, memory_lineage
 from picomem.store.connector import Transaction
 from picomem.store.consolidations import DistilledUpTo
 from picomem.text.likeness import SAME_SUBJECT, Subjects, say_the_same
@@ -86,7 +87,7 @@ def suggestion_named(tx: Transaction, scope: Scope, name: str) -> Suggestion | N
     for suggestion in suggestions(tx, scope):
         if suggestion.id == f"{episode_id}:{place}":
             return suggestion
-    raise NotFound(f"No suggestion “{name[:80]}” waits; `picomem suggestions` lists those that do.")
+    raise NotFound(CodedText("failure.no_suggestion", name=name[:80], command=Command("suggestions")))
 
 
 def settle_suggestion(
@@ -134,7 +135,7 @@ def _of_episode(episode: Episode, transcript: Transcript) -> Iterable[Suggestion
 def _without_decided(tx: Transaction, scope: Scope, listed: Sequence[Suggestion]) -> list[Suggestion]:
     decided: defaultdict[str, list[str]] = defaultdict(list)  # texts by the episode that they were made from
     undoing = audit.undoing(tx, scope, []) if listed else {}
-    for memory, made_from in memories.made_from_episodes(tx, scope, list({one.episode_id for one in listed})):
+    for memory, made_from in memory_lineage.made_from_episodes(tx, scope, list({one.episode_id for one in listed})):
         closed_by = memories.closers(tx, scope, memory.id).get(memory.version) if memory.archived else None
         if closed_by not in undoing:
             for episode_id in made_from:

@@ -13,7 +13,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope
 from picomem.records.transcript import Turn
-from picomem.store import episodes, session_rows
+from picomem.store import episodes, session_rows, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.episodes import TimelinePlace
 from picomem.store.project_names import with_former_projects
@@ -46,7 +46,7 @@ def timeline(
     transcripts: dict[str, Transcript] = {}
     for name in ids:
         try:
-            transcript = episodes.transcript(tx, scope, name)
+            transcript = transcript_rows.transcript(tx, scope, name)
         except Corrupt:
             transcript = None
         if transcript is None:  # damaged, or lost: nobody knows whether its user withheld it

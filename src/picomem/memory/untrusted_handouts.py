@@ -18,6 +18,7 @@ from collections.abc import Iterable
 
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass
 from picomem.provenance.statements import content_words
@@ -67,9 +68,7 @@ def load(tx: Transaction, scope: Scope, now: Micros) -> list[StoredQuote]:
         rows = [] if stored is None else json.loads(stored)
         kept = [StoredQuote(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]
     except (TypeError, ValueError) as error:
-        raise Corrupt(
-            "The record of untrusted text that agents received is damaged; run `picomem doctor --repair`."
-        ) from error
+        raise Corrupt(CodedText("failure.damaged_handouts", command=Command("doctor", repair=True))) from error
     return [quote for quote in kept if quote.at > now - DAY]
 
 

@@ -14,6 +14,7 @@ from threading import Event
 from typing import NamedTuple
 
 from picomem.clock import Clock
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Conflict, EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
@@ -83,8 +84,13 @@ class Vectors:
             self._length = vector_rows.length(tx, scope, self.model) or given
         if given != self._length:
             raise EmbedderFailed(
-                f"{self.model} now returns vectors of {given} dimensions instead of {self._length}; "
-                "`picomem embed --afresh` recreates all of them."
+                CodedText(
+                    "failure.other_dimensions",
+                    model=self.model,
+                    given=given,
+                    stored=self._length,
+                    command=Command("embed", afresh=True),
+                )
             )
         vector_rows.put(tx, scope, source, self.model, doc, *prepared)
 
@@ -118,10 +124,7 @@ class Vectors:
 
     def without_sentence(self, count: int) -> str:
         """A sentence about this many rows, with the remedy."""
-        return (
-            f"{count} rows have no vector yet and are found by words alone: {self.failure} "
-            "`picomem embed` makes what is missing."
-        )
+        return CodedText("failure.no_vectors", count=count, failure=self.failure, command=Command("embed"))
 
 
 # Creates missing vectors: after a change of the embedder, and for rows that were stored while it failed.
@@ -217,7 +220,7 @@ class EmbedMissing:
                 if self._lease.acquire(tx):
                     return
             if time.monotonic() >= deadline:
-                raise Conflict("Another process is creating the vectors; `picomem status` shows how many there are.")
+                raise Conflict(CodedText("failure.vectors_being_made", command=Command("status")))
             if progress:
                 progress(0, 0, "waiting for another process")
             self._stop.wait(_LOOK_SECONDS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import unit_rows
-from picomem.settings import EmbedderSettings
+from picomem.settings_tables import EmbedderSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,7 +27,7 @@ from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import unit_rows
 from picomem.paths import is_folder, is_regular, named_path, open_regular, read_regular
-from picomem.settings import EmbedderSettings
+from picomem.settings_tables import EmbedderSettings
 from picomem.text.terms import is_cjk
 
 if TYPE_CHECKING:

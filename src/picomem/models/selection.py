@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.models.embedder import Embedder
-from picomem.settings import EmbedderSettings, Settings
+from picomem.settings import Settings
+from picomem.settings_tables import EmbedderSettings
 
 if TYPE_CHECKING:
     from picomem.models.generator import Generator

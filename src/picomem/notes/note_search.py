@@ -28,7 +28,7 @@ from picomem.recall.question import Question
 from picomem.records.ids import content_hash
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
-from picomem.settings import NotesSettings
+from picomem.settings_tables import NotesSettings
 from picomem.store import note_rows as rows
 from picomem.store import search
 from picomem.store.connector import BRIEF_WAIT, Connector, Transaction

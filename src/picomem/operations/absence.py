@@ -129,7 +129,7 @@ def _recorded(entry: Explanation, now: int) -> list[_Reason]:
         return [_Reason("refused", f"It was refused, so nothing was stored: {entry.changes[0].reason}")]
     if memory is None or memory.current(now):
         return []
-    see = f"`picomem why {memory.key or memory.id}` says by whom and why."
+    see = f"`why {memory.key or memory.id}` says by whom and why."
     if memory.known_to is not None:
         return [_Reason("archived", f"It is archived since {iso(memory.known_to)} and believed no longer; {see}")]
     if memory.expires_at is not None and memory.expired(now):
@@ -137,7 +137,10 @@ def _recorded(entry: Explanation, now: int) -> list[_Reason]:
     if memory.valid_to is not None and memory.over(now):
         return [_Reason("ended", f"It held until {iso(memory.valid_to)} and is not true any more; {see}")]
     return [
-        _Reason("not_begun", f"It holds only from {iso(memory.valid_from)}; recall with --valid-at asks about then.")
+        _Reason(
+            "not_begun",
+            f"It holds only from {iso(memory.valid_from)}; recall as of then asks about it.",
+        )
     ]
 
 
@@ -164,11 +167,11 @@ def _limited(engine: Engine, place: tuple[int, Hit], asked: RecallRequest, answe
         return _Reason("unsure", text)
     limit = asked.limit or engine.settings.recall.limit
     if number <= limit:
-        budget = f"the hits handed out take {answer.tokens:,} of {answer.token_budget:,}; --token-budget raises it"
+        budget = f"the hits handed out take {answer.tokens:,} of {answer.token_budget:,}; a larger one has room"
         return _Reason("budget", f"{stands}, but its {hit.tokens:,} tokens did not fit the budget: {budget}.")
     last = f", the last of which scores {answer.hits[-1].score:.2f}" if answer.hits else ""
     more = f" ({answer.hits[-1].score - hit.score:.2f} more)" if answer.hits else ""
-    return _Reason("limit", f"{stands}; the limit is {plural(limit, 'hit')}{last}{more}. -n {number} shows it.")
+    return _Reason("limit", f"{stands}; the limit is {plural(limit, 'hit')}{last}{more}. A limit of {number} shows it.")
 
 
 def _unfound(entry: Explanation, question: str, bare: Answer) -> _Reason:
@@ -200,19 +203,15 @@ def _filtered(engine: Engine, entry: Explanation, unlimited: RecallRequest) -> _
     alone = [name for name in _given(unlimited) if _comes(engine, entry, unlimited, name)]
     if "project" in alone:
         project = entry.memory.scope.project if entry.memory else entry.transcript.project if entry.transcript else ""
-        text = (
-            f"It belongs to another project: “{project}”, and “{unlimited.project}” was asked; --all-projects asks all."
-        )
+        text = f"It belongs to another project: “{project}”, and “{unlimited.project}” was asked; ask all of them."
         return _Reason("other_project", text)
     if "include_untrusted" in alone:
         origin = entry.memory.origin if entry.memory else entry.episode.origin if entry.episode else "other"
-        text = (
-            f"It is not trusted: it came from “{origin}”, and recall hands such text out with --include-untrusted only."
-        )
+        text = f"It is not trusted: it came from “{origin}”, which recall hands out only on request."
         return _Reason("untrusted", text)
     filters = given_filters(unlimited, [name for name in alone or _given(unlimited) if name != "include_untrusted"])
     together = "" if alone else " (each of them, or text that is not trusted)"
-    return _Reason("filtered", f"It fits the question, but not --{' or --'.join(filters)}{together}.")
+    return _Reason("filtered", f"It fits the question, but not the filter {' or '.join(filters)}{together}.")
 
 
 def _given(asked: RecallRequest) -> Iterator[str]:

@@ -57,7 +57,7 @@ class JobsResult:
 def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
     """List the background work: what runs, how far it is, how it ended, and when it runs again.
 
-    A process that stays does the work: `picomem serve`, `mcp`, `ingest --watch`, `chat`. All of them share the jobs.
+    A process that stays does the work: the server, MCP, a watch of transcripts and a chat. All of them share the jobs.
     """
     from picomem.engine import job_store
 
@@ -69,7 +69,7 @@ def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
 
 @dataclass(frozen=True, slots=True)
 class CancelJobRequest:
-    name: str = option("the job's name, as `picomem jobs` shows it", positional=True)
+    name: str = option("the job's name, as `jobs` shows it", positional=True)
     resume: bool = option("let it run again at once", False)
 
 

@@ -137,8 +137,8 @@ async def consolidate(
     Without a SESSION every one with something new is consolidated: the conversations, then sessions of transcripts,
     the latest first, until memory.daily_token_limit. The model is that of memory.consolidation_model, or the command of
     memory.consolidation_command. Without either, sentences of conversations are picked, and sessions of transcripts
-    wait. A model is also asked about a few doubts of `picomem review`. Each run is one change: `picomem changes` lists
-    it, and `picomem undo` takes it back.
+    wait. A model is also asked about a few doubts of `review`. Each run is one change: `changes` lists
+    it, and `undo` takes it back.
     """
     from picomem import consolidation_runner
     from picomem.models.selection import generator_of

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.coded_text import CodedText, Command
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, memory_view
@@ -77,12 +78,12 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
     explanation = transcript = ""
     if explained.episode is not None:
         transcript = explained.transcript.path if explained.transcript else ""
-        place = "a transcript" if explained.transcript else "a transcript that is gone"
-        explanation = f"an episode of {place}, read there because it was said; `picomem show {explained.id}` opens it"
+        show = Command("show", explained.id)
+        explanation = CodedText("explanation.episode_gone", command=show)
+        if explained.transcript:
+            explanation = CodedText("explanation.episode", command=show)
         if explained.episode.category == "timeline":
-            explanation = (
-                f"a timeline entry, made when a conversation was consolidated; `picomem show {explained.id}` opens it"
-            )
+            explanation = CodedText("explanation.timeline", command=show)
     key = explained.memory.key if explained.memory else ""
     return WhyResult(
         id=explained.id,
@@ -132,7 +133,7 @@ class HistoryRequest:
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
     """`left_out` counts the versions before those that are shown. `version_numbers` counts the versions as people
-    do: a change may store several rows (see `picomem why`). `archived` says of each memory that is not believed any
+    do: a change may store several rows (see `why`). `archived` says of each memory that is not believed any
     more, by its id, since when. `contradicted` are the keys of the memories that a version may contradict, by their
     ids."""
 

@@ -21,7 +21,7 @@ Obstacle = Literal[
 ]
 
 _OBSTACLES = {
-    "no_project": "Hooks put nothing beside a prompt whose project is unknown; name one with --project.",
+    "no_project": "Hooks put nothing beside a prompt whose project is unknown; name one.",
     "switched_off": "Hooks put nothing beside prompts, because hooks.token_budget is 0.",
     "command": "Hooks put nothing beside an empty prompt or a command of the host, which begins with “/”.",
     "nothing_found": "Memory has nothing for this prompt.",

@@ -15,7 +15,7 @@ from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.store.memories import ListPlace
+    from picomem.store.memory_lists import ListPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class MemoriesResult:
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
     from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
-    from picomem.store.memories import ListFilter, ListQuery
+    from picomem.store.memory_lists import ListFilter, ListQuery
 
     now = engine.now()
     damaged: list[str] = []
@@ -74,7 +74,7 @@ def _list_place(cursor: str) -> ListPlace | None:
     """The place behind which a page of the store's list begins."""
     if not cursor:
         return None
-    from picomem.store.memories import ListPlace
+    from picomem.store.memory_lists import ListPlace
 
     unpinned, importance, known_from, key, id_, version = place_of(cursor, (False, 0.0, 0, "", "", 0))
     return ListPlace(not unpinned, -importance, min(-known_from, LARGEST), key, id_, version)

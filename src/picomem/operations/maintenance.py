@@ -108,7 +108,7 @@ class DoctorResult:
 
 
 def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None = None) -> DoctorResult:
-    """Check the file, every row and all derived data; with --repair, rebuild the derived data.
+    """Check the file, every row and all derived data; with `repair`, rebuild the derived data.
 
     At the terminal, also look for entries in agents' settings that start a program that is gone, are not trusted, stand
     there twice or use another store.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
+from picomem.operations.inert_results import inert
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from picomem.engine.engine import Engine
     from picomem.operations.presentation import Presentation
 
@@ -176,8 +179,6 @@ class Operation:
 
     def presentation(self, result: Any) -> Presentation:
         """Return the presentation of the result for people, for every surface. Its texts are made inert first."""
-        from picomem.operations.inert_results import inert
-
         return self.present(inert(result))
 
     @property
@@ -246,7 +247,7 @@ class Operation:
         if not engine.caller.is_agent:
             return
         from picomem.engine import agent_support
-        from picomem.operations.command_rewriting import result_for_agents
+        from picomem.operations.command_names import result_for_agents
         from picomem.operations.recall_views import jsonable
 
         safe = result_for_agents(result, {})
@@ -281,23 +282,40 @@ async def _unheard(_event: Any) -> None:
     """Drop an event: nobody listens."""
 
 
-def option(
-    text: str,
-    default: Any = MISSING,
-    *,
-    positional: bool = False,
-    choices: tuple[str, ...] = (),
-    short: str = "",
-    tool: str | None = "",
-    also: tuple[str, ...] = (),
-    many: bool = False,
-    least: float | None = None,
-    most: float | None = None,
-    rows: bool = False,
-    path: bool = False,
-    free_text: bool = False,
-    tool_wording: ToolWording = AS_DECLARED,
-) -> Any:
+class AboutOption(TypedDict, total=False):
+    """What a field of a request may have said about it; see `option`."""
+
+    positional: bool
+    choices: tuple[str, ...]
+    short: str
+    tool: str | None
+    also: tuple[str, ...]
+    many: bool
+    least: float | None
+    most: float | None
+    rows: bool
+    path: bool
+    free_text: bool
+    tool_wording: ToolWording
+
+
+_PLAIN_OPTION = AboutOption(
+    positional=False,
+    choices=(),
+    short="",
+    tool="",
+    also=(),
+    many=False,
+    least=None,
+    most=None,
+    rows=False,
+    path=False,
+    free_text=False,
+    tool_wording=AS_DECLARED,
+)
+
+
+def option(text: str, default: Any = MISSING, **about: Unpack[AboutOption]) -> Any:
     """A field of a request.
 
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
@@ -308,22 +326,9 @@ def option(
     the last positional field: all the words that follow belong to it, so a person needs no quotes. `tool_wording` says
     where a tool's parameter differs from the field.
     """
-    metadata = {
-        "help": text,
-        "positional": positional,
-        "choices": choices,
-        "short": short,
-        "tool": tool,
-        "also": also,
-        "many": many,
-        "least": least,
-        "most": most,
-        "rows": rows,
-        "path": path,
-        "free_text": free_text,
-        "tool_wording": tool_wording,
-    }
-    if many:
+    metadata = {**_PLAIN_OPTION, **about, "help": text}
+    assert len(metadata) == len(_PLAIN_OPTION) + 1, about
+    if metadata["many"]:
         return field(default_factory=tuple, metadata=metadata)
     if default is MISSING:
         return field(metadata=metadata)

@@ -99,7 +99,7 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
         plan = engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
         return _planned(plan, reads_sessions=engine.caller.may(READ_SESSIONS))
     if _chosen(request) and not request.yes:
-        raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
+        raise InvalidInput("Nothing was purged: this erases for good, so say yes to it, or look at a dry run first.")
     reads_sessions = engine.caller.may(READ_SESSIONS)
 
     def is_shown(plan: Planned) -> bool:

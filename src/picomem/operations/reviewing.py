@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
@@ -79,7 +80,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
     if request.verdict:
         if engine.caller.is_agent:
-            raise Forbidden("A person decides on what waits; ask them to run `picomem review`.")
+            raise Forbidden(CodedText("failure.only_person_reviews", command=Command("review")))
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
 

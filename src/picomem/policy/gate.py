@@ -123,14 +123,11 @@ def _is_only_secret(content: str) -> bool:
 
 
 # What the runtime puts around and into what it hands out of memory: the head of its page, the tags of its blocks (and
-# of other memories'), the fence, links, citations.
+# of other memories'), the fence, links.
 _MARKS = late_pattern(
     r"(?im)^# memory index$|"
     r"</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
-    r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/|"
-    r"\[(?:mem|memory|episode):[\w./-]{1,80}\]|\(session [\w-]{6,64}, messages? \d|"
-    r"\bmemory_recall\((?:query|category)=|"
-    r"\bepisode [0-9a-f-]{8,36} \["
+    r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/"
 )
 _LINE = late_pattern(
     r"(?m)^[ \t]*(?:[-*•]|\d{1,4}\.)?[ \t]*([a-z]\w{0,63})\b(?:[ \t]?[(\[][^\n()\[\]]{1,270}[)\]])*[ \t]*: (\S[^\n]*)$"

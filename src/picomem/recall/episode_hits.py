@@ -19,8 +19,8 @@ from picomem.recall.time_window import TimeWindow, events_inside, inside_of, mea
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import SUGGESTED, Episode, SuggestedSpan, Transcript, suggested_spans
 from picomem.records.hit import Hit
-from picomem.store import episode_events, episodes, row_counts, search
-from picomem.store.memories import missing
+from picomem.store import episode_events, episodes, row_counts, search, transcript_rows
+from picomem.store.memory_rows import missing
 from picomem.store.search import EpisodePlace
 from picomem.text.terms import terms
 
@@ -283,9 +283,9 @@ def _stated(episode: Episode, words: WordMatches) -> SuggestedSpan:
 def _allowed_transcripts(state: RecallState) -> set[str] | None:
     """The transcripts that may answer, or None for all of them."""
     narrowed = state.scope.project or state.scope.agent or state.scope.session
-    if not narrowed and not episodes.any_withheld(state.tx, state.scope):
+    if not narrowed and not transcript_rows.any_withheld(state.tx, state.scope):
         return None
-    return episodes.allowed_transcripts(state.tx, state.scope)
+    return transcript_rows.allowed_transcripts(state.tx, state.scope)
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:

@@ -12,7 +12,7 @@ from picomem.records.episode import Transcript
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import episodes, transcript_rows
 from picomem.store.connector import Transaction
 
 LONGEST_TITLE = 80  # characters
@@ -29,7 +29,7 @@ def hit_sessions(tx: Transaction, scope: Scope, hits: Iterable[Hit], redactor: R
     sessions: list[HitSession] = []
     for path, session in places:
         try:
-            transcript = episodes.transcript_at(tx, scope, path, session)
+            transcript = transcript_rows.transcript_at(tx, scope, path, session)
         except Corrupt:
             continue
         if transcript is not None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
@@ -23,7 +24,7 @@ from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.search import EpisodePlace
 
@@ -198,9 +199,9 @@ class RecallState:
     def transcript(self, transcript_id: str) -> Transcript:
         """The record of a transcript. Raises Corrupt where it is damaged or lost: nobody knows then whether its user
         withheld it, so nothing of it is handed out."""
-        record = episodes.transcript(self.tx, self.scope, transcript_id)
+        record = transcript_rows.transcript(self.tx, self.scope, transcript_id)
         if record is None:
-            raise Corrupt("The record of a transcript is lost; run `picomem doctor`.", id=transcript_id)
+            raise Corrupt(CodedText("failure.lost_transcript", command=Command("doctor")), id=transcript_id)
         return record
 
 

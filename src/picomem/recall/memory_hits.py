@@ -20,7 +20,7 @@ from picomem.records.hit import Hit
 from picomem.records.kinds import Decision, Source
 from picomem.records.memory import Memory, Parent, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes, memories, row_counts
+from picomem.store import audit, episodes, memories, memory_lineage, row_counts
 from picomem.store.connector import Transaction
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
@@ -50,7 +50,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
     ranked = list(islice(matching, max(state.wanted.limit, LOOKED)))
     weight = state.memory_weight = weight_of_memories([share for _, share in ranked])
     listed = [doc for doc, _ in ranked[: state.wanted.limit]]
-    links = memories.latest_sources(state.tx, state.scope, listed, _VERSIONS, state.damaged)
+    links = memory_lineage.latest_sources(state.tx, state.scope, listed, _VERSIONS, state.damaged)
     hits = [
         memory_hit(
             records[doc],
@@ -78,7 +78,7 @@ def memory_hits(state: RecallState) -> list[Hit]:
 
 def as_hit(state: RecallState, memory: Memory, score: float, reason: str) -> Hit:
     """A memory that the question itself did not find, as a hit."""
-    links = memories.latest_sources(state.tx, state.scope, [memory.doc], _VERSIONS, state.damaged)
+    links = memory_lineage.latest_sources(state.tx, state.scope, [memory.doc], _VERSIONS, state.damaged)
     said_in = _said_in(state, memory, links.get(memory.id, ()))
     return memory_hit(memory, score, reason, context=state.wanted.include_context, said_in=said_in)
 
@@ -114,7 +114,7 @@ def without_captured(tx: Transaction, scope: Scope, read: Sequence[Memory], dama
     """The memories that no past session says: others who read the answer may not read the session. One of which the
     lineage is damaged is left out, because nobody knows where it was said."""
     lost: list[str] = []
-    links = memories.links_of_each(tx, scope, [memory.id for memory in read], lost)
+    links = memory_lineage.links_of_each(tx, scope, [memory.id for memory in read], lost)
     said = {id_ for id_, parents in links.items() if any(_is_said(link.parent) for link in parents)} | set(lost)
     damaged += lost
     return [memory for memory in read if memory.id not in said and memory.source not in _MADE]
@@ -144,7 +144,7 @@ def note_archived(state: RecallState, episode_ids: Sequence[str]) -> None:
     that recall lists. The link between the two stands on whichever was learned later."""
     if not state.listed:
         return
-    for older, made_from in memories.made_from_episodes(state.tx, state.scope, episode_ids):
+    for older, made_from in memory_lineage.made_from_episodes(state.tx, state.scope, episode_ids):
         newer = next((memory for memory in state.listed if _may_replace(memory, older, state.now)), None)
         if newer is not None and _was_outdated(state, older):
             for episode_id in made_from:
@@ -169,7 +169,7 @@ def _reason(state: RecallState, memory: Memory, signals: Signals, words: WordMat
     return why(memory.doc, signals.evidence(memory.doc), words, state.question.written_words, text)
 
 
-def _said_in(state: RecallState, memory: Memory, links: Sequence[memories.VersionLink]) -> SaidIn:
+def _said_in(state: RecallState, memory: Memory, links: Sequence[memory_lineage.VersionLink]) -> SaidIn:
     """Return where a memory was said if it was taken from a transcript, or nowhere. Keeps the episode, and those in
     which a statement was made that it has replaced."""
     links = [link for link in links if link.parent.kind != "memory"]

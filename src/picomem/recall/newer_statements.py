@@ -27,7 +27,7 @@ from picomem.records.episode import Episode, suggested_spans
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
-from picomem.store import episodes, memories, row_counts
+from picomem.store import episodes, memories, memory_lineage, row_counts
 from picomem.text.likeness import SAME_SUBJECT, subject_likeness
 from picomem.text.terms import terms
 
@@ -73,7 +73,7 @@ def with_newer_statements(state: RecallState, ranked: Sequence[Hit]) -> list[Hit
 def _newer_than(older: Hit, state: RecallState, corpora: Sequence[Corpus], ranked: Mapping[str, Hit]) -> Hit | None:
     """The hit, new or among the ranked ones, of the statement that most likely replaces an older one. Of a turn whose
     memory was archived, by a merge too, `recency` knows more."""
-    made = [memory for memory, _ in memories.made_from_episodes(state.tx, state.scope, [older.id])]
+    made = [memory for memory, _ in memory_lineage.made_from_episodes(state.tx, state.scope, [older.id])]
     if made and all(memory.archived for memory in made):
         return None
     words = statement(state.stated[older.id])
@@ -123,7 +123,7 @@ def _hit_of(record: Episode | Memory, older: Hit, state: RecallState) -> Hit | N
         hit = as_hit(state, record, older.score, _REASON)
     elif state.allowed is not None and record.transcript_id not in state.allowed:
         return None
-    elif memories.made_from_episodes(state.tx, state.scope, [record.id]):
+    elif memory_lineage.made_from_episodes(state.tx, state.scope, [record.id]):
         return None  # a person decided on what is stated there
     else:
         try:

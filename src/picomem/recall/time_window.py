@@ -6,7 +6,7 @@ from picomem.clock import MINUTE, Micros
 from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
 from picomem.recall.legs import RecallState
-from picomem.store import episode_events, episodes, search
+from picomem.store import episode_events, search, transcript_rows
 from picomem.text.temporal.session_references import SessionReading, chosen
 
 _DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
@@ -83,7 +83,7 @@ def _named_sessions(state: RecallState, reading: SessionReading) -> list[str]:
     Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
     """
     quiet = state.now - _QUIET if reading.from_end else state.now
-    known = episodes.transcripts_in_order(state.tx, state.scope, state.now, quiet)
+    known = transcript_rows.transcripts_in_order(state.tx, state.scope, state.now, quiet)
     named = chosen(reading, known)
     if not named and reading.certain:
         state.warnings.append(CodedText("warning.no_such_session", name=reading.phrase, count=len(known)))

@@ -17,6 +17,7 @@ from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import EmbedderFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import UNRELATED
@@ -171,8 +172,13 @@ class VectorSearch:
         asked = self._vector(text)
         if len(asked) != held.sample.shape[1]:
             raise EmbedderFailed(
-                f"{self.embedder.name} now gives vectors of {len(asked)} dimensions, those stored have "
-                f"{held.sample.shape[1]}; `picomem embed --afresh` recreates all of them."
+                CodedText(
+                    "failure.other_dimensions",
+                    model=self.embedder.name,
+                    given=len(asked),
+                    stored=held.sample.shape[1],
+                    command=Command("embed", afresh=True),
+                )
             )
         docs, cosines = held.sampled, _cosines(held.sample, asked)
         of_all = distribution(cosines, len(held.docs))

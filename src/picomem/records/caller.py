@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import wraps
-from shlex import quote
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from picomem.coded_text import CodedText
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
@@ -68,23 +67,27 @@ class Caller:
         needs, so that the remedy names all of them."""
         if not self.may(permission):
             raise Forbidden(
-                f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
-                f"{self._remedy(permission, further)}",
+                CodedText(
+                    "failure.no_permission",
+                    verb=verb,
+                    permission=permission,
+                    caller=self.signature,
+                    remedy=self._remedy(permission, further),
+                ),
                 permission=permission,
             )
 
     def _remedy(self, permission: str, further: tuple[str, ...]) -> str:
         """Return how to get a permission that the caller does not hold."""
         if self.is_agent and permission == PURGE:
-            return "no agent erases, so ask the user to do it."
+            return CodedText("failure.agents_erase_nothing")
         if not self.signature.startswith(TOKEN_SIGNATURE):
-            return "ask as a caller that has it."
-        user = quote(self.user)
-        scopes = " ".join(f"--scope {name}" for name in dict.fromkeys((permission, *further)))
-        made = f"`picomem token make --user {user} {scopes}`"
+            return CodedText("failure.ask_permitted_caller")
+        made = Command("token", "make", user=self.user, scope=tuple(dict.fromkeys((permission, *further))))
         if permission in GRANTABLE:
-            return f"after `picomem grant {permission} --user {user}`, {made} makes a token that has it."
-        return f"a token gains none later, so make another with {made}, and a --scope for all else that it is to do."
+            grant = Command("grant", permission, user=self.user)
+            return CodedText("failure.grant_and_make_token", grant=grant, command=made)
+        return CodedText("failure.make_other_token", command=made)
 
 
 class HasCaller(Protocol):

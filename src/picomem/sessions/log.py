@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from picomem.clock import Clock
+from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import replace
 from picomem.policy.redact import Redactor
@@ -116,7 +117,7 @@ class Sessions:
             loaded = session_rows.messages_after(tx, self._scope, source.id, 0)
             kept = [message for message in loaded.messages if message.seq <= at]
             if not kept or kept[-1].seq != at:
-                raise InvalidInput(f"There is no message {at} in that session; `picomem messages` shows the numbers.")
+                raise InvalidInput(CodedText("failure.no_message", number=str(at), command=Command("messages")))
             groups, _ = grouped(loaded.messages)
             if last_of(groups, sum(group.first <= at for group in groups) - 1) > at:
                 raise InvalidInput(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from picomem.coded_text import CodedText, code_of, read_stored, stored_form
+from picomem.coded_text import CodedText, Command, code_of, read_stored, stored_form
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict
 from picomem.records.ids import content_hash
@@ -139,7 +139,7 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
     elif not runs:
         whole = [stored_change for change_id in ids if (stored_change := change(tx, scope, change_id)) is not None]
     if not ids:
-        raise NotFound(f"There is no change or run “{name[:80]}”; `picomem changes` lists them.")
+        raise NotFound(CodedText("failure.no_change", name=name[:80], command=Command("changes")))
     unique_id([(candidate,) for candidate in dict.fromkeys([*ids, *runs])], name, "change")
     return whole
 
@@ -198,8 +198,7 @@ def _read(rows: list[Row], damaged: list[str] | None) -> list[Change]:
     left_out = [str(row[0]) for row in rows if row not in whole] if len(whole) < len(rows) else []
     if left_out and damaged is None:
         raise Corrupt(
-            f"Change {left_out[0]} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor`.",
+            CodedText("failure.damaged_change", name=left_out[0], command=Command("doctor")),
             id=left_out[0],
         )
     if damaged is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from picomem.clock import DAY, Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.light_dataclass import asdict, dataclass
 from picomem.records.episode import Episode
@@ -156,7 +157,7 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     if row is None:
         return _of_transcript(sql(tx).one("transcript_consolidation", user=scope.user, run=run))
     if not row_hash.is_whole("consolidations", row):
-        raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
+        raise Corrupt(CodedText("failure.damaged_consolidation", name=run, command=Command("doctor")), id=run)
     values = row_hash.by_name("consolidations", row)
     entries: list[str | dict[str, Any]] = json.loads(values["episodes"])
     return Record(
@@ -182,7 +183,7 @@ def _of_transcript(row: Row | None) -> Record | None:
         return None
     if not row_hash.is_whole("transcript_consolidations", row):
         raise Corrupt(
-            f"The record of consolidation {row[0]} does not match its own hash; run `picomem doctor`.", id=str(row[0])
+            CodedText("failure.damaged_consolidation", name=str(row[0]), command=Command("doctor")), id=str(row[0])
         )
     values = row_hash.by_name("transcript_consolidations", row)
     entries: list[str | dict[str, Any]] = json.loads(values["episodes"])

@@ -7,6 +7,7 @@ is keyed by the user, and each user's numbers begin at 1.
 
 from __future__ import annotations
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
@@ -90,7 +91,4 @@ def _free_range(tx: Transaction) -> int:
 
 
 def _damaged(scope: Scope) -> Corrupt:
-    return Corrupt(
-        f"The counter of the search index of {scope.user} is damaged, so nothing can be stored; run `picomem doctor "
-        "--repair`."
-    )
+    return Corrupt(CodedText("failure.damaged_counter", user=scope.user, command=Command("doctor", repair=True)))

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import log
 from typing import TYPE_CHECKING
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.search import Document, Posting
@@ -49,7 +50,7 @@ class Fts5Search:
         total = self._table_rows(source)
         scores = dict(rows)
         if None in scores.values():
-            raise Corrupt(f"The full text of “{source}” is damaged; run `picomem doctor --repair`.")
+            raise Corrupt(CodedText("failure.damaged_full_text", source=source, command=Command("doctor", repair=True)))
         documents = len(rows)
         idf = max(log((total - documents + 0.5) / (documents + 0.5)), _LOWEST_IDF) if total > documents else _LOWEST_IDF
         return Posting(term, documents, {doc: weight * (score / idf) for doc, score in scores.items()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from types import NoneType
 
 from picomem.clock import Micros
+from picomem.coded_text import read_stored, stored_form
 from picomem.light_dataclass import asdict
 from picomem.records.job import Job, JobState
 from picomem.records.scope import Scope
@@ -41,6 +42,7 @@ def named(tx: Transaction, scope: Scope, name: str) -> Job | None:
 def begin(tx: Transaction, scope: Scope, job: Job) -> None:
     """Store a job that begins, in place of its row before."""
     values = {**asdict(job), "state": job.state.value, "is_cancelling": int(job.is_cancelling)}
+    values["last_error"] = stored_form(job.last_error)
     values.pop("user")
     sql(tx).run("begin_job", user=scope.user, **values)
 
@@ -55,7 +57,7 @@ def advance(tx: Transaction, scope: Scope, job: Job) -> bool:
             owner=job.owner,
             done=job.done,
             total=job.total,
-            last_error=job.last_error,
+            last_error=stored_form(job.last_error),
         )
     )
 
@@ -72,7 +74,7 @@ def end(tx: Transaction, scope: Scope, job: Job) -> bool:
             finished_at=job.finished_at,
             next_run_at=job.next_run_at,
             failures=job.failures,
-            last_error=job.last_error,
+            last_error=stored_form(job.last_error),
             mark=job.mark,
         )
     )
@@ -105,4 +107,5 @@ def _job(row: Row) -> Job | None:
     if not all(isinstance(value, _TYPES[name]) for name, value in fields.items()) or fields["state"] not in _STATES:
         return None
     state, is_cancelling = JobState(fields.pop("state")), bool(fields.pop("is_cancelling"))
-    return Job(user=user, state=state, is_cancelling=is_cancelling, **fields)
+    last_error = read_stored(fields.pop("last_error"))
+    return Job(user=user, state=state, is_cancelling=is_cancelling, last_error=last_error, **fields)

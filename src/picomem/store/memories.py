@@ -4,115 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Ambiguous, Corrupt, NotFound
 from picomem.light_dataclass import replace
-from picomem.records.kinds import Kind, Origin, Source, known
-from picomem.records.memory import Memory, Parent, contradicted_ids
+from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import row_counts, row_hash, search, vector_rows
+from picomem.store import row_counts, search, vector_rows
 from picomem.store.connector import Row, Transaction
-from picomem.store.damaged_rows import legible, of_types, readable
+from picomem.store.damaged_rows import readable
+from picomem.store.memory_lineage import add_lineage, purge_lineage
+from picomem.store.memory_rows import (
+    DOC_COLUMN,
+    from_row,
+    is_whole,
+    missing,
+    read_rows,
+    record_of,
+    rows_within,
+    unchecked,
+    visible,
+    whole_rows,
+)
+from picomem.store.memory_statements import FOREVER, rows_of_docs
 from picomem.store.reading_order import check_rises
 from picomem.store.row_counts import VersionCounts
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
-
-class VersionLink(NamedTuple):
-    """A row of lineage: what a version of a memory was made from, and the change that recorded it."""
-
-    version: int
-    parent: Parent
-    change_id: str
-
-
-class FromEpisodes(NamedTuple):
-    """The last version of a memory, with the ids of the episodes from which some version of it was made."""
-
-    memory: Memory
-    episode_ids: list[str]
-
-
-class ListPlace(NamedTuple):
-    """The place of a memory in the list, the most important first."""
-
-    pinned: bool
-    importance: float
-    known_from: Micros
-    key: str
-    id: str
-    version: int
-
-
-class ListFilter(NamedTuple):
-    """A filter for a list of memories; empty texts match all. A memory without a project belongs to every project."""
-
-    kind: str = ""
-    origin: str = ""
-    tag: str = ""
-    project: str = ""
-    least: float = -1.0  # importance
-
-
-class ListQuery(NamedTuple):
-    """The page of a list that is asked for: of what is believed and true now, or `archived`, of what is no longer
-    believed and of what has expired and waits to be archived; the page begins behind `after`."""
-
-    filter: ListFilter
-    after: ListPlace | None
-    limit: int
-    archived: bool = False
-
-
-class Undecided(NamedTuple):
-    """A memory that may wait for a person's decision, without its words."""
-
-    id: str
-    known_from: Micros
-    change_id: str
-
-
-class Doubtful(NamedTuple):
-    """A memory that may contradict others, or that others may contradict, without its words."""
-
-    id: str
-    version: int
-    valid_from: Micros
-    known_from: Micros
-    contradicts: tuple[str, ...]  # ids
-    is_entry: bool  # whether it may stand in the index page
-
-
-class EntryPlace(NamedTuple):
-    """The place of a version of a memory in its section of the index page: lower values come first."""
-
-    is_unpinned: int
-    unimportance: float
-    is_of_agent: int
-    age: int
-    key: str
-    id: str
-    version: int
-    doc: int
-
-
-class ListedPage(NamedTuple):
-    """A page of the list: its memories, its last place, and how many there are behind it."""
-
-    memories: list[Memory]
-    last: ListPlace | None
-    left_out: int
-
-
-_BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
-_FOREVER = 2**63 - 1  # the end of what has none
-_MOST = 2**31  # rows that are counted
 _NAMED_IDS = 2  # of those that begin with what was written; one more is read, to see whether there are more
-_USER, _DOC = (row_hash.COLUMNS["memories"].index(name) for name in ("user_id", "doc"))
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
@@ -156,25 +79,6 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
     _count(tx, memory, 1)
     add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
     return added
-
-
-def add_lineage(
-    tx: Transaction, scope: Scope, kind: str, child: str, version: int, parents: Sequence[Parent], change_id: str
-) -> None:
-    """Record what a memory version (or a change that holds a refused text) was made from."""
-    for parent in parents:
-        sql(tx).run(
-            "insert_lineage",
-            user=scope.user,
-            child_kind=kind,
-            child_id=child,
-            child_version=version,
-            parent_kind=parent.kind,
-            parent_id=parent.id,
-            parent_version=parent.version,
-            role=parent.role,
-            change_id=change_id,
-        )
 
 
 def document(memory: Memory) -> Document:
@@ -222,13 +126,13 @@ def by_path(tx: Transaction, scope: Scope, path: str) -> Memory | None:
 
 def files(tx: Transaction, scope: Scope) -> list[Memory]:
     """The files of this very owner; damaged rows are left out."""
-    return _whole(sql(tx).all("files", **_owner(scope)), scope, [])
+    return whole_rows(sql(tx).all("files", **_owner(scope)), scope, [])
 
 
 def of_graph(tx: Transaction, scope: Scope, damaged: list[str]) -> list[Memory]:
     """The parts of this very owner's graph (memory/graph_mapping.py); damaged rows are left out, and their ids put on
     `damaged`."""
-    return _whole(sql(tx).all("graph", **_owner(scope)), scope, damaged)
+    return whole_rows(sql(tx).all("graph", **_owner(scope)), scope, damaged)
 
 
 def _owner(scope: Scope) -> dict[str, str]:
@@ -243,7 +147,7 @@ def holder(tx: Transaction, version: Memory) -> Memory | None:
 
 
 def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
-    return _read(_versions(tx, scope, memory_id))
+    return read_rows(_versions(tx, scope, memory_id))
 
 
 def last_opened_alike(tx: Transaction, version: Memory) -> int:
@@ -256,16 +160,16 @@ def last_opened_alike(tx: Transaction, version: Memory) -> int:
 
 def believed_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     """The versions of a memory that no change has closed, in order."""
-    return _read(sql(tx).all("believed_versions", user=scope.user, id=memory_id))
+    return read_rows(sql(tx).all("believed_versions", user=scope.user, id=memory_id))
 
 
 def believed_since(
-    tx: Transaction, scope: Scope, memory_id: str, since: Micros = _FOREVER - 1, until: Micros | None = None
+    tx: Transaction, scope: Scope, memory_id: str, since: Micros = FOREVER - 1, until: Micros | None = None
 ) -> list[Memory]:
     """The believed versions of a memory that hold at some time of [since, until), in order; those without an end, if no
     time is given. A memory that was revised often has a believed version of each past time."""
-    end = _FOREVER if until is None else until
-    return _read(sql(tx).all("believed_since", user=scope.user, id=memory_id, since=since, until=end))
+    end = FOREVER if until is None else until
+    return read_rows(sql(tx).all("believed_since", user=scope.user, id=memory_id, since=since, until=end))
 
 
 def last_version(tx: Transaction, scope: Scope, memory_id: str) -> int:
@@ -273,8 +177,7 @@ def last_version(tx: Transaction, scope: Scope, memory_id: str) -> int:
     row = sql(tx).one("last_version", user=scope.user, id=memory_id)
     if row is None or row[0] is None:
         raise Corrupt(
-            f"Memory {memory_id} is missing from its table or from an index: the file was damaged. Run `picomem doctor "
-            "--repair`.",
+            CodedText("failure.missing_memory", name=memory_id, command=Command("doctor", repair=True)),
             id=memory_id,
         )
     return int(row[0])
@@ -291,7 +194,7 @@ def ids_after(tx: Transaction, scope: Scope, after: str, limit: int) -> list[str
 def whole_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory] | None:
     """Every version of a memory; None where one of them does not match its hash."""
     rows = _versions(tx, scope, memory_id)
-    return [_record(row) for row in rows] if all(map(is_whole, rows)) else None
+    return [record_of(row) for row in rows] if all(map(is_whole, rows)) else None
 
 
 def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
@@ -301,12 +204,12 @@ def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Me
 
 def versions_after(tx: Transaction, scope: Scope, memory_id: str, after: int) -> list[Memory]:
     """The versions of a memory behind the number `after`, in order."""
-    return _read(sql(tx).all("versions_after", user=scope.user, id=memory_id, after=after))
+    return read_rows(sql(tx).all("versions_after", user=scope.user, id=memory_id, after=after))
 
 
 def versions_of_numbers(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]) -> list[Memory]:
     """The versions of a memory that have these numbers, in order."""
-    return _read(_numbered(tx, scope, memory_id, numbers))
+    return read_rows(_numbered(tx, scope, memory_id, numbers))
 
 
 def unchecked_versions_of_numbers(
@@ -318,21 +221,21 @@ def unchecked_versions_of_numbers(
 
 def lasting_of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     """The believed versions without an end under a key, of whatever owner below this user."""
-    return _read(sql(tx).all("lasting_of_key", user=scope.user, key=key))
+    return read_rows(sql(tx).all("lasting_of_key", user=scope.user, key=key))
 
 
 def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     """Every version under a key, of whatever owner below this user."""
-    return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
+    return read_rows(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """The versions that match their hash. `damaged` gets the ids of the others, and each number that the index has
     and the table lacks."""
     asked = list(docs)
-    rows = _by_docs(tx, scope, asked)
-    damaged += missing("memory", asked, (row[_DOC] for row in rows))
-    return _whole(rows, scope, damaged)
+    rows = rows_of_docs(tx, scope, asked)
+    damaged += missing("memory", asked, (row[DOC_COLUMN] for row in rows))
+    return whole_rows(rows, scope, damaged)
 
 
 def docs_around(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[int]:
@@ -344,80 +247,13 @@ def docs_around(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[int]
 
 def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
     """Return whether a version, damaged or not, has one of the numbers."""
-    return bool(_by_docs(tx, scope, list(docs)))
+    return bool(rows_of_docs(tx, scope, list(docs)))
 
 
 def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | None = None) -> list[Memory]:
     """The versions that are believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
     rows = sql(tx).all("current_memories", user=scope.user, now=now)
-    return _within(tx, scope, rows, damaged)
-
-
-def listed(tx: Transaction, scope: Scope, now: Micros, query: ListQuery, damaged: list[str]) -> ListedPage:
-    """A page of a list of memories; `damaged` gets the damaged rows of this page."""
-    lists = (_ARCHIVED, _ENDED, _EXPIRED) if query.archived else (_BELIEVED,)
-    values: dict[str, object] = {
-        **_reader(scope, now),
-        **query.filter._asdict(),
-        "tag_in_json": json.dumps(query.filter.tag, ensure_ascii=False),
-    }
-    pages = [_rows_of_page(tx, values, query, statements) for statements in lists]
-    rows = sorted((row for page in pages for row in page.rows), key=lambda row: _list_order(_list_place(row)))
-    behind = sum(page.behind for page in pages) + len(rows[query.limit :])
-    rows = rows[: query.limit]
-    read = _within(tx, scope, rows, damaged)
-    listed = read if query.archived else _true_now(read, now, damaged)
-    return ListedPage(listed, _list_place(rows[-1]) if rows else None, behind)
-
-
-class _List(NamedTuple):
-    """The names of the statements that read a page of a list, and that count what is behind it."""
-
-    page: str
-    rest: str
-
-
-_BELIEVED = _List("listed_memories", "count_listed_memories")
-_ARCHIVED = _List("listed_archived", "count_listed_archived")
-_ENDED = _List("listed_ended", "count_listed_ended")
-_EXPIRED = _List("listed_expired", "count_listed_expired")
-
-
-class _RowsOfPage(NamedTuple):
-    rows: list[Row]
-    behind: int
-
-
-def _rows_of_page(tx: Transaction, values: dict[str, object], query: ListQuery, statements: _List) -> _RowsOfPage:
-    """Read the rows of a page of one list, and count those behind it."""
-    rows = sql(tx).all(statements.page, **values, **_values(query.after or _BEFORE_ALL), limit=query.limit)
-    if len(rows) < query.limit or not rows:
-        return _RowsOfPage(rows, 0)
-    counted = sql(tx).one(statements.rest, **values, **_values(_list_place(rows[-1])), limit=_MOST)
-    return _RowsOfPage(rows, int(counted[0]) if counted else 0)
-
-
-def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Doubtful]:
-    """Return the current memories that may contradict others, and these others."""
-    linking = [_doubtful(row) for row in sql(tx).all("contradicting_memories", **_reader(scope, now))]
-    targets = {target for memory in linking for target in memory.contradicts}
-    rows = _of_ids(tx, "contradicted_memories", scope, now, targets)
-    return list({memory.id: memory for memory in [*linking, *map(_doubtful, rows)]}.values())
-
-
-def _doubtful(row: Row) -> Doubtful:
-    id_, version, valid_from, known_from, related, is_entry = of_types(row, (str, int, int, int, str, int))
-    return Doubtful(id_, version, valid_from, known_from, contradicted_ids(names_in(related)), bool(is_entry))
-
-
-def _of_ids(tx: Transaction, statement: str, scope: Scope, now: Micros, ids: Collection[str]) -> list[Row]:
-    return sql(tx).all(statement, **_reader(scope, now), ids=json.dumps(sorted(ids))) if ids else []
-
-
-def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
-    """Return the current memories that came from tools, the web or others."""
-    rows = sql(tx).all("undecided_memories", **_reader(scope, now))
-    return [Undecided(*of_types(row, (str, int, str))) for row in rows]
+    return rows_within(tx, scope, rows, damaged)
 
 
 def believed(
@@ -425,68 +261,8 @@ def believed(
 ) -> dict[str, Memory]:
     """Return those of the memories that are current, by id; damaged rows are left out and put on `damaged`."""
     rows = sql(tx).all("believed_by_id", user=scope.user, ids=json.dumps(sorted(ids))) if ids else []
-    read = _whole(rows, scope, [] if damaged is None else damaged)
+    read = whole_rows(rows, scope, [] if damaged is None else damaged)
     return {memory.id: memory for memory in read if memory.current(now) and visible(memory.scope, scope)}
-
-
-def best_entries(
-    tx: Transaction, scope: Scope, now: Micros, kinds: Iterable[Kind], limit: int, but: Collection[str]
-) -> list[EntryPlace]:
-    """Return the places of the first `limit` memories of some kinds in the index page, in order, without the ids in
-    `but`. The index alone is read."""
-    without = json.dumps(sorted(but))
-    places = [
-        _entry_place(row)
-        for kind in kinds
-        for row in sql(tx).all("best_entries", **_reader(scope, now), kind=kind.value, but=without, limit=limit)
-    ]
-    return sorted(places)[:limit]
-
-
-def _entry_place(row: Iterable[object]) -> EntryPlace:
-    return EntryPlace(*of_types(row, (int, float, int, int, str, str, int, int)))
-
-
-def entries_by_id(tx: Transaction, scope: Scope, now: Micros, ids: Collection[str]) -> list[EntryPlace]:
-    """Return the places of those of the memories that may stand in the index page, in order."""
-    return sorted(_entry_place(row) for row in _of_ids(tx, "entries_by_id", scope, now, ids))
-
-
-def entries(
-    tx: Transaction, scope: Scope, now: Micros, places: Sequence[EntryPlace], damaged: list[str]
-) -> list[Memory]:
-    """Return the memories at these places, unordered. Damaged rows are left out and put on `damaged`, and so are
-    those that a damaged index misplaces, and placeholders of rows that are lost."""
-    read = _within(tx, scope, _by_docs(tx, scope, sorted({place.doc for place in places})), damaged)
-    versions_read = {(memory.id, memory.version) for memory in read}
-    damaged += sorted(
-        {place.id for place in places if (place.id, place.version) not in versions_read}.difference(damaged)
-    )
-    return _true_now(read, now, damaged)
-
-
-def _true_now(listed: Sequence[Memory], now: Micros, damaged: list[str]) -> list[Memory]:
-    """Leave out what is not true now, although an index that is damaged says so, and put it on `damaged`."""
-    true = [memory for memory in listed if memory.current(now)]
-    damaged += [memory.id for memory in listed if not memory.current(now)]
-    return true
-
-
-def count_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
-    """Return how many memories of each kind may stand in the index page."""
-    return row_counts.by_name(sql(tx).all("count_entries_by_kind", **_reader(scope, now)))
-
-
-def _reader(scope: Scope, now: Micros) -> dict[str, object]:
-    """The values of a statement on what is believed now, within a scope."""
-    return {
-        "user": scope.user,
-        "agent": scope.agent,
-        "scope_project": scope.project,
-        "former_projects": json.dumps(scope.former_projects),
-        "session": scope.session,
-        "now": now,
-    }
 
 
 def at(
@@ -494,22 +270,22 @@ def at(
 ) -> list[Memory]:
     """The versions believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
     rows = sql(tx).all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
-    return _within(tx, scope, rows, damaged)
+    return rows_within(tx, scope, rows, damaged)
 
 
 def archived(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> list[Memory]:
     """The last version of everything that is believed no longer; damaged rows as in `current`."""
-    return _within(tx, scope, _archived(tx, scope), damaged)
+    return rows_within(tx, scope, _archived(tx, scope), damaged)
 
 
 def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
     """The versions that have expired and are still believed; the expiry of a damaged row is unknown."""
-    return _whole(_expired(tx, scope, now), scope, [])
+    return whole_rows(_expired(tx, scope, now), scope, [])
 
 
 def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
     """Every version that the user has, by id and number."""
-    return stored("memories", _record, sql(tx).all("all_memories", user=scope.user))
+    return stored("memories", record_of, sql(tx).all("all_memories", user=scope.user))
 
 
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
@@ -521,17 +297,6 @@ def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
     """Return how many memories are archived or have expired, damaged rows included."""
     rows = [sql(tx).one("count_archived", user=scope.user), sql(tx).one("count_expired", user=scope.user, now=now)]
     return sum(int(row[0]) for row in rows if row)
-
-
-def count_missing(tx: Transaction, scope: Scope) -> int:
-    """By how many the versions of a user, or the current ones, differ from the count that was kept when they were
-    written: a row is lost, or missing from the table's index."""
-    return max(abs(there - written) for there, written in zip(*row_counts.memories(tx, scope), strict=True))
-
-
-def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
-    """The placeholders of documents that the search index has and the table lacks."""
-    return [f"{what} {doc}" for doc in sorted(set(asked).difference(rows))]
 
 
 def key_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> str:
@@ -547,7 +312,7 @@ def key_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | N
         return ""
     if damaged is None:
         return from_row(row).key
-    return "".join(memory.key for memory in _whole([row], scope, damaged))
+    return "".join(memory.key for memory in whole_rows([row], scope, damaged))
 
 
 def newest_keys(tx: Transaction, scope: Scope, limit: int) -> list[str]:
@@ -576,22 +341,15 @@ def unique_id(rows: list[Row], prefix: str, what: str) -> str:
         raise Ambiguous(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id: {known}")
     if not rows:
         raise NotFound(
-            f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."
+            CodedText(
+                "failure.nothing_of_name",
+                what=what,
+                name=prefix[:80],
+                recall=Command("recall"),
+                timeline=Command("timeline"),
+            )
         )
     return str(rows[0][0])
-
-
-def visible(owner: Scope, reader: Scope) -> bool:
-    """Return whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
-    project = reader.project if owner.project in reader.former_projects else owner.project
-    return owner.user == reader.user and all(
-        not asked or not has or asked == has
-        for asked, has in (
-            (reader.agent, owner.agent),
-            (reader.project, project),
-            (reader.session, owner.session),
-        )
-    )
 
 
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
@@ -687,88 +445,6 @@ def _unindex(tx: Transaction, memory: Memory) -> None:
     vector_rows.remove(tx, memory.scope, "memory", memory.doc)
 
 
-def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
-    """Delete what is known of what a thing was made from, and of what was made from it."""
-    purge_parents(tx, scope, kind, id_, version)
-    sql(tx).run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
-
-
-def purge_parents(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
-    """Delete what is known of what a thing was made from."""
-    sql(tx).run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
-
-
-def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
-    """Delete all lineage of the user."""
-    sql(tx).run("purge_lineage", user=scope.user)
-
-
-def links_of(
-    tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None, after: int = 0
-) -> list[VersionLink]:
-    """The lineage of every version of a memory behind the number `after`. Damaged rows are left out, and the memory's
-    id is put on `damaged` for each; without such a list they raise Corrupt."""
-    left_out: list[str] = []
-    links = links_of_each(tx, scope, [memory_id], left_out, after).get(memory_id, [])
-    if left_out and damaged is None:
-        raise Corrupt(
-            f"What memory {memory_id} was made from does not match its own hash: the file was damaged or edited by "
-            "hand. Run `picomem doctor --repair`.",
-            id=memory_id,
-        )
-    if damaged is not None:
-        damaged += left_out
-    return links
-
-
-def links_of_each(
-    tx: Transaction, scope: Scope, memory_ids: Sequence[str], damaged: list[str], after: int = 0
-) -> dict[str, list[VersionLink]]:
-    """Do what `links_of` does, for several memories at once, by their ids; those without lineage are left out."""
-    values = {"user": scope.user, "ids": json.dumps(list(memory_ids)), "after": after}
-    return _links(sql(tx).all("parents_of_memories", **values), damaged) if memory_ids else {}
-
-
-def latest_sources(
-    tx: Transaction, scope: Scope, docs: Collection[int], before: int, damaged: list[str]
-) -> dict[str, list[VersionLink]]:
-    """Return by memory what the versions with these documents, and `before` versions up to each, were made from.
-    Damaged rows are left out and put on `damaged`."""
-    asked = json.dumps(list(docs))
-    return _links(sql(tx).all("latest_sources", user=scope.user, docs=asked, before=before), damaged) if docs else {}
-
-
-def _links(rows: Iterable[Row], damaged: list[str]) -> dict[str, list[VersionLink]]:
-    links: dict[str, list[VersionLink]] = {}
-    for row in rows:
-        values = row_hash.by_name("lineage", row)
-        if row_hash.is_whole("lineage", row):
-            parent = Parent(
-                kind=values["parent_kind"],
-                id=values["parent_id"],
-                role=values["role"],
-                version=values["parent_version"],
-            )
-            links.setdefault(values["child_id"], []).append(
-                VersionLink(values["child_version"], parent, values["change_id"])
-            )
-        else:
-            damaged.append(values["child_id"])
-    return links
-
-
-def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]) -> list[FromEpisodes]:
-    """The memories that were made from some of the episodes; damaged rows are left out."""
-    parents: dict[str, list[str]] = {}
-    links = sql(tx).all("children_of_episodes", user=scope.user, ids=json.dumps(episode_ids)) if episode_ids else []
-    for link in links:
-        values = row_hash.by_name("lineage", link)
-        if values["child_kind"] == "memory" and row_hash.is_whole("lineage", link):
-            parents.setdefault(values["child_id"], []).append(values["parent_id"])
-    rows = sql(tx).all("newest_versions", user=scope.user, ids=json.dumps(list(parents))) if parents else []
-    return [FromEpisodes(memory, parents[memory.id]) for memory in _whole(rows, scope, [])]
-
-
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
     return sql(tx).all("memory_versions", user=scope.user, id=memory_id)
 
@@ -778,119 +454,12 @@ def _numbered(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection
     return sql(tx).all("numbered_versions", user=scope.user, id=memory_id, numbers=asked) if numbers else []
 
 
-def _by_docs(tx: Transaction, scope: Scope, docs: list[int]) -> list[Row]:
-    return sql(tx).all("memories_by_doc", user=scope.user, docs=json.dumps(docs))
-
-
 def _archived(tx: Transaction, scope: Scope) -> list[Row]:
     return sql(tx).all("archived_memories", user=scope.user)
 
 
 def _expired(tx: Transaction, scope: Scope, now: Micros) -> list[Row]:
     return sql(tx).all("expired_memories", user=scope.user, now=now)
-
-
-def from_row(row: Row) -> Memory:
-    """A row as a record. Raises Corrupt where the row does not match its hash."""
-    if not is_whole(row):
-        raise Corrupt(
-            f"Memory {row[0]} version {row[1]} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor`.",
-            id=str(row[0]),
-        )
-    return _record(row)
-
-
-def is_whole(row: Row) -> bool:
-    """Return whether a row matches its hash."""
-    return row_hash.is_whole("memories", row)
-
-
-def unchecked(row: Row) -> Memory:
-    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
-    return _record(readable("memories", row))
-
-
-def _record(row: Row) -> Memory:
-    values = row_hash.by_name("memories", row)
-    return Memory(
-        id=values["id"],
-        version=values["version"],
-        scope=Scope(values["user_id"], values["agent"], values["project"], values["session"]),
-        key=values["key"],
-        kind=known(values["kind"], Kind.FACT),
-        content=values["content"],
-        context=values["context"],
-        importance=values["importance"],
-        pinned=bool(values["pinned"]),
-        tags=names_in(values["tags"]),
-        related=names_in(values["related"]),
-        origin=known(values["origin"], Origin.OTHER),
-        source=known(values["source"], Source.MANUAL),
-        valid_from=values["valid_from"],
-        valid_to=values["valid_to"],
-        known_from=values["known_from"],
-        known_to=values["known_to"],
-        expires_at=values["expires_at"],
-        created_at=values["created_at"],
-        tokens=values["tokens"],
-        change_id=values["change_id"],
-        doc=values["doc"],
-        path=values["path"] or "",
-    )
-
-
-def names_in(stored: str) -> tuple[str, ...]:
-    """A list of names as it was stored; damaged, it is no name at all, and the row's hash tells."""
-    if stored == "[]":
-        return ()
-    try:
-        names = json.loads(stored)
-    except ValueError:
-        names = None
-    return tuple(map(str, cast(list[object], names))) if isinstance(names, list) else ("(damaged)",)
-
-
-def _list_place(row: Row) -> ListPlace:
-    values = row_hash.by_name("memories", legible("memories", row))
-    return ListPlace(
-        bool(values["pinned"]),
-        values["importance"],
-        values["known_from"],
-        values["key"],
-        values["id"],
-        values["version"],
-    )
-
-
-def _list_order(place: ListPlace) -> tuple[bool, float, int, str, str, int]:
-    return (not place.pinned, -place.importance, -place.known_from, place.key, place.id, place.version)
-
-
-def _values(place: ListPlace) -> dict[str, object]:
-    return {**place._asdict(), "pinned": int(place.pinned)}
-
-
-def _read(rows: list[Row]) -> list[Memory]:
-    return [from_row(row) for row in rows]
-
-
-def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Memory]:
-    """The rows that match their hash and are the user's, as records; the ids of the others are put on `damaged`."""
-    whole = [is_whole(row) and row[_USER] == scope.user for row in rows]
-    damaged += [str(row[0]) for row, good in zip(rows, whole, strict=True) if not good]
-    return [_record(row) for row, good in zip(rows, whole, strict=True) if good]
-
-
-def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] | None) -> list[Memory]:
-    """The rows that match their hash and are within the scope."""
-    left_out: list[str] = []
-    whole = _whole(rows, scope, left_out)
-    if damaged is not None:
-        damaged += left_out or [
-            f"memory {number} of those that are not there" for number in range(count_missing(tx, scope))
-        ]
-    return [memory for memory in whole if visible(memory.scope, scope)]
 
 
 def _count(tx: Transaction, version: Memory, count: int) -> None:

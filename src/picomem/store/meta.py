@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
@@ -20,10 +21,7 @@ def value(tx: Transaction, name: str) -> str | None:
     if row is None:
         return None
     if not is_whole("meta", row):
-        raise Corrupt(
-            f"The entry “{name}” of the store does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor --repair`."
-        )
+        raise Corrupt(CodedText("failure.damaged_entry", name=name, command=Command("doctor", repair=True)))
     return str(row[1])
 
 
@@ -72,5 +70,5 @@ def is_key(text: str) -> bool:
 def _required(tx: Transaction, name: str) -> str:
     stored = value(tx, name)
     if stored is None:
-        raise Corrupt(f"The entry “{name}” of the store is gone; run `picomem doctor --repair`.")
+        raise Corrupt(CodedText("failure.lost_entry", name=name, command=Command("doctor", repair=True)))
     return stored

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import apsw
 
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, episodes, memories, note_rows, search, user_entries
+from picomem.store import doc_numbers, episodes, memories, memory_rows, note_rows, search, user_entries
 from picomem.store.connector import Row, Transaction
 from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import COLUMNS, is_whole, row_hash
@@ -115,7 +115,7 @@ class Comparison(NamedTuple):
 
 
 def _memory_document(row: Row) -> Document | None:
-    memory = memories.unchecked(row)
+    memory = memory_rows.unchecked(row)
     return memories.document(memory) if memory.searchable else None
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
@@ -115,7 +116,7 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> dict[int, Pla
     """Sections by their number. Raises Corrupt where one does not match its hash."""
     rows = sql(tx).all("note_sections_by_doc", user=scope.user, docs=json.dumps(list(docs)))
     if any(not row_hash.is_whole("note_sections", row) for row in rows):
-        raise Corrupt("The index of notes is damaged; run `picomem doctor --repair`.")
+        raise Corrupt(CodedText("failure.damaged_notes", command=Command("doctor", repair=True)))
     return {placed.doc: placed for placed in map(unchecked, rows)}
 
 

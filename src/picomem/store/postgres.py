@@ -42,6 +42,7 @@ from psycopg.types.string import StrDumper
 from psycopg_pool import ConnectionPool
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
 from picomem.store import postgres_commit, postgres_search
 from picomem.store.connector import EVERYONE, Everyone
@@ -125,8 +126,7 @@ class PostgresConnector:
         with self._begun(user, wait_seconds) as (opened, terms):
             if terms != TERMS_VERSION:
                 raise errors.StoreError(
-                    f"The full text in {self.name} was made by another version of picomem; nothing can be stored until "
-                    "`picomem doctor --repair` has made it anew."
+                    CodedText("failure.other_full_text", place=self.name, command=Command("doctor", repair=True))
                 )
             yield PostgresTransaction(opened, user)
 
@@ -178,10 +178,7 @@ class PostgresConnector:
         (now,) = connection.execute("SELECT pg_current_xact_id()::xid::text").fetchone() or ("",)
         while connection.execute(_READERS.encode(), (now,)).fetchone() != (0,):
             if monotonic() > deadline:
-                raise errors.Locked(
-                    f"{self.name} is being read by another process, so its tables cannot be written anew yet and still "
-                    "hold what was taken out. Run `picomem purge` again when that has finished."
-                )
+                raise errors.Locked(CodedText("failure.tables_being_read", place=self.name, command=Command("purge")))
             sleep(0.02)
 
     def close(self) -> None:

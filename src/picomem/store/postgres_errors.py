@@ -76,7 +76,7 @@ _SENTENCES: tuple[tuple[tuple[type[Exception], ...], type[errors.PicomemError], 
     (
         (postgres.UndefinedTable, postgres.UndefinedColumn, postgres.InvalidSchemaName),
         errors.Corrupt,
-        "{store} lacks a part of what it should hold ({said}); run `picomem doctor --repair`.",
+        "{store} lacks a part of what it should hold ({said}); let `doctor` repair it.",
     ),
     ((postgres.NumericValueOutOfRange,), errors.InvalidInput, "A number is too large for a database ({said})."),
     (

@@ -11,6 +11,7 @@ import psycopg
 
 from picomem import errors
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
 from picomem.store.connector import EVERYONE
 from picomem.store.meta import REDACTION_KEY
@@ -56,8 +57,7 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
         )
     if version == 0 and not create:
         raise errors.NoStore(
-            f"There is no store in {store}; check the address, or make one there with `picomem remember` or "
-            "`picomem ingest`."
+            CodedText("failure.no_store_in", place=store, remember=Command("remember"), ingest=Command("ingest"))
         )
     if version < latest_version() and not _may_change(connection):
         raise errors.ReadOnly(

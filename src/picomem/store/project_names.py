@@ -14,7 +14,7 @@ from picomem.paths import real_path
 from picomem.records.episode import KnownFolder
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
-from picomem.store.episodes import known_folders
+from picomem.store.transcript_rows import known_folders
 
 
 def with_former_projects(tx: Transaction, scope: Scope) -> Scope:

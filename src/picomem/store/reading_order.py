@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 
 
@@ -19,4 +20,4 @@ def check_rises(before: Any, last: Any, what: str) -> None:
     except TypeError:  # damage may change the type of a value
         rises = False
     if not rises:
-        raise Corrupt(f"The {what} are out of order: an index is damaged. Run `picomem doctor --repair`.", id="")
+        raise Corrupt(CodedText("failure.out_of_order", what=what, command=Command("doctor", repair=True)), id="")

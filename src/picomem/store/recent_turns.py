@@ -10,7 +10,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.records.episode import DENY, Episode
 from picomem.records.scope import Scope
-from picomem.store import episodes, search
+from picomem.store import episodes, search, transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
 
@@ -53,7 +53,7 @@ def _stem(word: str) -> str:
 
 def _may_be_read(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
     try:
-        transcript = episodes.transcript(tx, scope, transcript_id)
+        transcript = transcript_rows.transcript(tx, scope, transcript_id)
     except Corrupt:
         return False
     return transcript is not None and transcript.send_policy != DENY

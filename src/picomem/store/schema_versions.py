@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 from picomem.store.connector import Row
 from picomem.store.row_hash import COLUMNS, KEYS, row_hash
 
@@ -78,6 +79,5 @@ def refuse_newer(store: str, version: int) -> None:
 def unreleased_layout(store: str) -> errors.StoreError:
     """The refusal of a store from before the first release, whose tables no step knows."""
     return errors.StoreError(
-        f"{store} was made before picomem 0.1.0 and cannot be read; use `picomem export` of the version that made it, "
-        "then `picomem import` into a new store."
+        CodedText("failure.old_schema", place=str(store), take_out=Command("export"), take_in=Command("import"))
     )

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt, NotFound
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
-from picomem.store.memories import purge_parents
+from picomem.store.memory_lineage import purge_parents
 from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import by_name, is_whole
 from picomem.store.session_names import Place, find_session
@@ -84,8 +85,7 @@ def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
     loaded = from_row(scope, row)
     if loaded is None:
         raise Corrupt(
-            f"The record of session {session_id} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor`.",
+            CodedText("failure.damaged_session", name=session_id, command=Command("doctor")),
             id=session_id,
         )
     return loaded
@@ -114,7 +114,7 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The id of the session that is called so, or whose id alone begins so. Raises NotFound."""
     named = find_session(tx, scope, prefix, Place.CONVERSATIONS)
     if not named:
-        raise NotFound(f"There is no session “{prefix[:80]}”; `picomem sessions` lists them.")
+        raise NotFound(CodedText("failure.no_conversation", name=prefix[:80], command=Command("sessions")))
     return named
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,9 +26,10 @@ from pathlib import Path
 import apsw
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
-from picomem.store import ballast, meta
+from picomem.store import ballast, meta, sqlite_connection
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, log_size, make_log_writable
 from picomem.store.file_checks import last_check
@@ -42,7 +42,6 @@ from picomem.store.sqlite_schema import SchemaDifference, check_version, differe
 from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.text.terms import VERSION as TERMS_VERSION
 
-_CLOSING_SECONDS = 5
 _MOST_NAMED = 5  # differences of the schema in a warning
 _CACHE = 16_000  # KiB of pages that the writer keeps, and the reader of the first thread
 _FURTHER_CACHE = 2_000  # of each further reader: a server has twenty, and its many users ask for different pages
@@ -216,17 +215,7 @@ class SqliteConnector:
         connection.pragma("cache_size", -_CACHE)
         return connection
 
-    @staticmethod
-    def _switch_to_wal(connection: apsw.Connection) -> None:
-        """SQLite waits for no lock here, so of several processes that make the file at once all but one would fail."""
-        deadline = time.monotonic() + BUSY_MILLISECONDS / 1000
-        while connection.pragma("journal_mode") != "wal":
-            try:
-                connection.pragma("journal_mode", "wal")
-            except apsw.BusyError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
+    _switch_to_wal = staticmethod(sqlite_connection.switch_to_wal)
 
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
@@ -237,7 +226,7 @@ class SqliteConnector:
     @contextmanager
     def _snapshot(self) -> Iterator[apsw.Connection]:
         self._refuse_closed()
-        with translated(self.path), self._refusing_invalid_unicode():
+        with translated(self.path), sqlite_connection.refusing_invalid_unicode():
             if self._depth and self._owns_lock():
                 yield self._writer  # type: ignore[misc]
                 return
@@ -263,8 +252,12 @@ class SqliteConnector:
         user = scope.user if isinstance(scope, Scope) else None
         if self._foreign:
             raise errors.StoreError(
-                f"Somebody else changed {self.path} ({self._foreign}), so nothing is written; put a copy in its place, "
-                "or let `picomem doctor --repair` remove what it can."
+                CodedText(
+                    "failure.foreign_change",
+                    path=str(self.path),
+                    what=self._foreign,
+                    command=Command("doctor", repair=True),
+                )
             )
         with self._begun(user, wait_seconds) as writer:
             tx = SqliteTransaction(writer, self.path, user)
@@ -291,7 +284,7 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
             )
-        with self._locked(wait_seconds), translated(self.path), self._refusing_invalid_unicode():
+        with self._locked(wait_seconds), translated(self.path), sqlite_connection.refusing_invalid_unicode():
             if self._depth:
                 if self._user not in (None, user):
                     raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
@@ -302,7 +295,7 @@ class SqliteConnector:
             except errors.FilesMoved:
                 self._spare_others_files()
                 raise
-            self._begin(writer, wait_seconds)
+            sqlite_connection.begin(writer, wait_seconds)
             self._depth, self._owner, self._user = 1, threading.get_ident(), user
             try:
                 self._refuse_overwritten()
@@ -325,27 +318,6 @@ class SqliteConnector:
             yield
         finally:
             self._lock.release()
-
-    @staticmethod
-    def _begin(writer: apsw.Connection, wait_seconds: float | None) -> None:
-        if wait_seconds is None:
-            writer.execute("BEGIN IMMEDIATE")
-            return
-        writer.set_busy_handler(ask_again_for(wait_seconds))
-        try:
-            writer.execute("BEGIN IMMEDIATE")
-        finally:
-            writer.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
-
-    @contextmanager
-    def _refusing_invalid_unicode(self) -> Iterator[None]:
-        """Raise InvalidInput for a caller's text that no database can hold, since no stored one is invalid Unicode."""
-        try:
-            yield
-        except UnicodeEncodeError as error:
-            raise errors.InvalidInput(
-                "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
-            ) from error
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
@@ -388,7 +360,7 @@ class SqliteConnector:
             self._is_overwritten = self._is_overwritten or self._identity.is_lost(look)
         finally:
             for connection in fresh:
-                _leave_log_alone(connection)
+                sqlite_connection.leave_log_alone(connection)
                 connection.close()
         if self._is_overwritten:
             raise errors.FilesMoved(
@@ -407,7 +379,7 @@ class SqliteConnector:
         with suppress(apsw.Error, errors.StoreError):
             self._refuse_overwritten()
         if self._is_overwritten or self._files.is_log_replaced():
-            _leave_log_alone(self._writer)
+            sqlite_connection.leave_log_alone(self._writer)
         if self._files.is_database_moved():
             self._writer.set_busy_handler(ask_again_for(1))
             with suppress(apsw.Error):  # it is in the middle of a transaction, or others read
@@ -417,8 +389,7 @@ class SqliteConnector:
     def _refuse_other_terms(self, tx: SqliteTransaction) -> None:
         if meta.value(tx, "terms_version") != TERMS_VERSION:
             raise errors.StoreError(
-                f"The full text in {self.path} was made by another version of picomem; nothing can be stored until "
-                "`picomem doctor --repair` has made it anew."
+                CodedText("failure.other_full_text", place=str(self.path), command=Command("doctor", repair=True))
             )
 
     def _owns_lock(self) -> bool:
@@ -502,7 +473,7 @@ class SqliteConnector:
             self._spare_others_files()
             with self._readers_lock:
                 for connection in list(self._readers):
-                    _close(connection)
+                    sqlite_connection.close(connection)
                 self._readers.clear()
             self._local = threading.local()
             self._close_writer()
@@ -518,19 +489,3 @@ class SqliteConnector:
             with suppress(OSError):  # nothing more can be done
                 Path(f"{self.path}-wal").unlink(missing_ok=True)
                 Path(f"{self.path}-shm").unlink(missing_ok=True)
-
-
-def _leave_log_alone(connection: apsw.Connection) -> None:
-    """Keep a connection from merging the log into the database, and deleting it, when it is closed as the last one."""
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-
-
-def _close(connection: apsw.Connection) -> None:
-    deadline = time.monotonic() + _CLOSING_SECONDS
-    while True:
-        try:
-            return connection.close()
-        except apsw.ThreadingViolationError:  # another thread runs a statement on it
-            if time.monotonic() > deadline:
-                connection.interrupt()
-            time.sleep(0.002)

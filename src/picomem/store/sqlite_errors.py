@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 
 BUSY_MILLISECONDS = 30_000
 
@@ -62,7 +63,9 @@ def translation(error: apsw.Error, path: Path) -> errors.StoreError:
     if isinstance(error, apsw.NotADBError):
         return errors.NotADatabase(f"{path} is not a database; name another file with --db.")
     if isinstance(error, apsw.CorruptError):
-        return errors.Corrupt(f"{path} is damaged ({error}); run `picomem doctor` to see what can be read.")
+        return errors.Corrupt(
+            CodedText("failure.damaged_file", path=str(path), problem=str(error), command=Command("doctor"))
+        )
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return errors.Locked(
             f"{path} has been locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
@@ -79,5 +82,9 @@ def translation(error: apsw.Error, path: Path) -> errors.StoreError:
             f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."
         )
     if isinstance(error, apsw.SQLError):
-        return errors.Corrupt(f"{path} lacks a part of what it should hold ({error}); run `picomem doctor --repair`.")
+        return errors.Corrupt(
+            CodedText(
+                "failure.incomplete_store", place=str(path), problem=str(error), command=Command("doctor", repair=True)
+            )
+        )
     return errors.StoreError(f"{path} could not be read or written: {error}.")

@@ -10,6 +10,7 @@ import apsw
 
 from picomem import errors
 from picomem.clock import Micros
+from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
 from picomem.store import ballast, daily_copies, file_checks
 from picomem.store.connector import EVERYONE
@@ -139,10 +140,7 @@ class SqliteMaintenance:
             tx.search.merge()
             if had_copies:
                 file_checks.make_due(tx)
-        waiting = errors.Locked(
-            f"{self._path} is being read by another process, so its log cannot be emptied yet and still holds what was "
-            "taken out. Run `picomem purge` again when that has finished."
-        )
+        waiting = errors.Locked(CodedText("failure.log_being_read", path=str(self._path), command=Command("purge")))
         with self._connector.alone(wait_seconds) as connection:
             try:
                 try:
@@ -157,7 +155,10 @@ class SqliteMaintenance:
                 raise waiting from error
             except apsw.FullError as error:
                 raise errors.DiskFull(
-                    f"The disk is too full to write {self._path} anew: what was purged is deleted, and traces of it "
-                    f"may be left in the file. Free {-(-2 * self.size() // 1_000_000)} MB and run `picomem purge` "
-                    "again."
+                    CodedText(
+                        "failure.no_room_to_purge",
+                        path=str(self._path),
+                        megabytes=-(-2 * self.size() // 1_000_000),
+                        command=Command("purge"),
+                    )
                 ) from error

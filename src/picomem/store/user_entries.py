@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
@@ -24,8 +25,7 @@ def value(tx: Transaction, scope: Scope, name: str) -> str | None:
         return None
     if not is_whole("user_marks", row):
         raise Corrupt(
-            f"The entry “{name}” of {scope.user} does not match its own hash: the file was damaged or edited by hand. "
-            "Run `picomem doctor --repair`."
+            CodedText("failure.damaged_user_entry", name=name, user=scope.user, command=Command("doctor", repair=True))
         )
     return str(row[1])
 

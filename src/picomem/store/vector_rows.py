@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
@@ -171,7 +172,7 @@ def _columns(rows: list[Row]) -> Columns:
     columns = Columns(*zip(*rows, strict=True)) if rows else Columns((), (), ())
     for values, types in zip(columns, ({int}, {float, int}, {bytes}), strict=True):
         if not types.issuperset(map(type, values)):
-            raise Corrupt("A vector is damaged; run `picomem doctor --repair`.")
+            raise Corrupt(CodedText("failure.damaged_vector", command=Command("doctor", repair=True)))
     return columns
 
 

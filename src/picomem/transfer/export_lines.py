@@ -15,7 +15,7 @@ from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.records.session import Message
 from picomem.sessions.new_messages import safe_message
-from picomem.store import audit, memories, session_rows
+from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
 from picomem.transfer.export_records import (
     Clean,
@@ -87,7 +87,7 @@ def memory_of(tx: Transaction, scope: Scope, memory_id: str) -> ExportedMemory |
         if id_ not in changes and id_ not in damaged:  # a purge takes the memory's id from a change
             change = audit.change(tx, scope, id_)
             changes |= {id_: change} if change else {}
-    links = tuple(link for link in memories.links_of(tx, scope, memory_id, damaged) if link.change_id in changes)
+    links = tuple(link for link in memory_lineage.links_of(tx, scope, memory_id, damaged) if link.change_id in changes)
     listed = tuple(_known_only(changes[id_], changes) for id_ in sorted(changes))
     return None if damaged else ExportedMemory(tuple(versions), closers, listed, links)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidTime
-from picomem.ingest.format import moment
+from picomem.ingest.record_fields import moment
 
 
 def text_of(record: object, *names: str) -> str:

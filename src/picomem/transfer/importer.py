@@ -31,7 +31,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes
+from picomem.store import audit, transcript_rows
 from picomem.store.connector import Connector, Transaction, rolled_back
 from picomem.store.tombstones import Tombstones
 from picomem.text.memory_keys import suggest_key
@@ -101,37 +101,33 @@ class ImportReport:
 Step = Callable[[Transaction, Writer], None]
 
 
+@dataclass(slots=True, kw_only=True)
 class Importer:
-    """One import into a user's memory. Every entry that a format hands over goes through it."""
+    """One import into a user's memory. Every entry that a format hands over goes through it.
 
-    def __init__(
-        self,
-        *,
-        connector: Connector,
-        scope: Scope,
-        writer: Callable[[], Writer],
-        run: str,
-        redactor: Callable[[], Redactor],
-        cleaner: Cleaner,
-        now: Micros,
-        zone: tzinfo,
-        dry_run: bool,
-        settle: Callable[[], None],
-        read_transcript: Callable[[Path, str], Report],
-        progress: Telling | None = None,
-    ) -> None:
-        """`settle` is called after each batch, for what must not be done in its transaction. `read_transcript` ingests
-        a file of a format in this run."""
-        self.connector, self.scope, self.cleaner, self.now, self.zone = connector, scope, cleaner, now, zone
-        self.redactor, self.dry_run, self.run, self.progress = redactor, dry_run, run, progress
-        self.report = ImportReport()
-        self.form = ""  # the name of the format
-        self.place = ""  # the path of the file or folder
-        self._writer, self._settle, self._read_transcript = writer, settle, read_transcript
-        self._waiting: list[Step] = []
-        self._since = monotonic()
-        self._seen: set[str] = set()  # identities of this run, which a dry run forgets with its batches
-        self._undone_by: dict[str, str] | None = None
+    `settle` is called after each batch, for what must not be done in its transaction. `ingest` reads a
+    transcript of a format in this run. `form` is the name of the format, `place` the path of the file or folder.
+    """
+
+    connector: Connector
+    scope: Scope
+    make_writer: Callable[[], Writer]
+    run: str
+    redactor: Callable[[], Redactor]
+    cleaner: Cleaner
+    now: Micros
+    zone: tzinfo
+    dry_run: bool
+    settle: Callable[[], None]
+    ingest: Callable[[Path, str], Report]
+    progress: Telling | None = None
+    form: str = ""
+    place: str = ""
+    report: ImportReport = field(default_factory=ImportReport)
+    _waiting: list[Step] = field(default_factory=list)
+    _since: float = field(default_factory=monotonic)
+    _seen: set[str] = field(default_factory=set)  # identities of this run, which a dry run forgets with its batches
+    _undone_by: dict[str, str] | None = None
 
     def offer(self, entry: ImportedEntry) -> None:
         """Take an entry in, with the batch that it belongs to."""
@@ -185,7 +181,7 @@ class Importer:
     def read_transcript(self, path: Path, form: str) -> None:
         """Ingest a file of conversations, and count what became of it. Raises InvalidInput where it cannot be read."""
         before = self.known_conversations(form)
-        done = self._read_transcript(path, form)
+        done = self.ingest(path, form)
         if done.problems:
             raise InvalidInput(done.problems[0])
         report, after = self.report, self.known_conversations(form)
@@ -204,7 +200,7 @@ class Importer:
         """How many messages of each conversation of a format are known, from whichever file they were read."""
         known: dict[str, int] = {}
         with self.connector.read() as tx:
-            for transcript in episodes.turns_of_host(tx, self.scope, form):
+            for transcript in transcript_rows.turns_of_host(tx, self.scope, form):
                 name = conversation_name(transcript.session, Path(transcript.path))
                 known[name] = max(known.get(name, 0), transcript.turns)
         return known
@@ -224,12 +220,12 @@ class Importer:
                 for step in steps:
                     step(tx, writer)
             if not self.dry_run:
-                self._settle()
+                self.settle()
         self._since = monotonic()
 
     def writer(self) -> Writer:
         """The author of this run's changes; a dry run makes no vectors, which it would only throw away."""
-        writer = replace(self._writer(), run=self.run)
+        writer = replace(self.make_writer(), run=self.run)
         return replace(writer, store_vector=None) if self.dry_run else writer
 
     def _offer(self, tx: Transaction, writer: Writer, entry: ImportedEntry) -> None:

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Literal
 
 from picomem.clock import Micros, iso
+from picomem.coded_text import CodedText, Command
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.records.channel_message import DIRECTORY
@@ -201,8 +202,14 @@ def _moved(
         compared = moved_rows.compare(before, tx, scope, shift, tell)
         if compared.differs_in:
             raise StoreError(
-                f"The rows of {scope.user} in {compared.differs_in} differ after they were copied, so nothing of "
-                f"theirs was written; run `picomem doctor` on {source.name} and on {target.name}."
+                CodedText(
+                    "failure.copies_differ",
+                    user=scope.user,
+                    tables=compared.differs_in,
+                    command=Command("doctor"),
+                    source=source.name,
+                    target=target.name,
+                )
             )
         user_entries.put(tx, scope, user_entries.MOVED, str(now))
     return MovedUser(user=scope.user, state="moved", rows=rows, moved_at=iso(now), damaged=compared.damaged)

@@ -24,7 +24,7 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Message, NewMessage
 from picomem.sessions.new_messages import safe_said, stored_message
-from picomem.store import audit, memories, session_rows
+from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
 from picomem.store.tombstones import Tombstones
 from picomem.transfer.export_lines import memory_of
@@ -153,7 +153,7 @@ class Restoring:
             if version.known_to is not None:
                 memories.close(tx, opened, version.known_to, changes[memory.closers[version.version]].id)
         for link in memory.links:
-            memories.add_lineage(
+            memory_lineage.add_lineage(
                 tx, self._scope, "memory", memory.versions[0].id, link.version, [link.parent], link.change_id
             )
         last = memory.versions[-1]

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from picomem.ingest.conversation_exports import ExportedConversation, begins_with, conversations
-from picomem.ingest.format import DocumentFormat, Record, State, moment, texts
+from picomem.ingest.format import DocumentFormat, State
+from picomem.ingest.record_fields import Record, moment, texts
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 

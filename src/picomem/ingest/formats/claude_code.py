@@ -10,17 +10,7 @@ relies on:
   said, so they are turns; `branches` tells which they are.
 - What a person typed while the agent worked is a `queue-operation`, and comes again, or does not, as an `attachment` of
   type `queued_command` or as a message.
-- A tool's result that is the person's: what `toolUseResult` has of the form that AskUserQuestion showed (`answers`, the
-  notes in `annotations`, and `response`, typed instead of answers), and the plan of ExitPlanMode that they approved.
-  Only the result of such a call is read, for a tool can print the same sentences. The sentence of the result changes
-  with the program's versions, so it decides nothing. The questions, their headers and their options are the agent's
-  words, and so is an option that the person clicked; what they typed instead is theirs. Nobody answered a form with
-  `afkTimeoutMs`, or a question that is noted as `unanswered`.
-- A call that a person denied has `toolDenialKind` "user-rejected" beside its result; the other kinds are rules and
-  programs. Why they denied it is theirs: `userFeedback`, or in some versions only the end of the result. A form that
-  they put off ("chat about this") is denied too, and there the feedback is the program's, with the answers so far.
-- A plan that they approved may begin a new session: it stands in the user's place, behind words that are always the
-  same and, in newer versions, in a field `planContent`. The agent wrote it.
+- A tool's result may be the person's, and so may be the reason of a call that was denied (claude_code_answers.py).
 - The result of a command gives its outcome (outcomes.py); `is_error` says that it failed.
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
@@ -52,26 +42,30 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
+from picomem.ingest.claude_code_answers import (
+    RETURNED_PLAN,
+    answers_in,
+    answers_of,
+    headers_of,
+    is_of_form,
+    read_questions,
+    reason_of_denial,
+    result_of_person,
+)
 from picomem.ingest.external_reads import quoted_in_record
 from picomem.ingest.format import (
     TOO_LONG,
     CallResult,
     LineFormat,
-    Record,
     State,
     TranscriptFolder,
-    first_records,
-    inner,
-    moment,
     moved,
-    objects,
     of_a_program,
     record_in,
-    short,
-    texts,
 )
-from picomem.ingest.forms import await_person, awaits_person_in, origin_of_answers, take_awaited, words_of_question
+from picomem.ingest.forms import awaits_person_in, origin_of_answers
 from picomem.ingest.reader import Line, records
+from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
 from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
@@ -115,17 +109,6 @@ _BEHIND_SUMMARY = re.compile(
 )
 _CLEANUP_DAYS = 30  # where Claude Code's settings name no other period
 _LARGEST_SETTINGS = 1 << 20  # bytes
-_QUESTION = "AskUserQuestion"
-_PLAN = "ExitPlanMode"
-_ONLY_NOTES = "(notes only)"  # in the place of an answer, where the person chose nothing and wrote a note
-_ANSWER = re.compile(r'"([^"\n]+)"="(.*?)"(?=, "[^"\n]+"="|[^"]*\Z)', re.DOTALL)
-_PUT_OFF = re.compile(
-    r'^- "(.*)"\n  Answer: (.*(?:\n(?!- "|\n*Note: ).*)*)', re.MULTILINE
-)  # of a form: question, answer
-_NOTES = "\n  User notes: "
-_DENIED = "user-rejected"
-_REASON = re.compile(r"\bthe user said:\n(.*?)(?:\n\nNote: [^\n]*)?\Z", re.DOTALL)
-_RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
 _NOTIFICATIONS = ("<task-notification", "[SYSTEM NOTIFICATION")
 
@@ -271,7 +254,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("summary")
         return ()
     text = _visible(state, message.get("content"))
-    text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
+    text = "\n\n".join(filter(None, (text, *read_questions(state, message.get("content")))))
     actions = _actions(state, message.get("content"))
     message_id = short(message.get("id"))
     turns: Sequence[Turn] = ()
@@ -336,7 +319,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
     if record.get("isMeta"):
         state.skipped.add("meta")
         return ()
-    if (result := _result(state, record, content)) is not None:
+    if (result := result_of_person(state, record, content)) is not None:
         return _decided(state, line, record, result)
     text = _visible(state, content)
     if not text:
@@ -422,31 +405,6 @@ def _queue_key(text: str) -> str:
     return f"queued\n{text.strip()}"
 
 
-def _asked(state: State, content: object) -> Iterator[str]:
-    """Return what the agent asks its user in a form; such calls, and plans that wait for approval, are noted."""
-    for block in content if isinstance(content, list) else ():
-        name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
-        if name not in (_QUESTION, _PLAN):
-            continue
-        await_person(state, short(block.get("id")))
-        if name == _QUESTION:
-            state.seen.add(_form_key(block.get("id")))
-        for question in objects(inner(block, "input").get("questions")):
-            state.seen.add(_question_key(question.get("question")))
-            yield words_of_question(state, question)
-
-
-def _result(state: State, record: Record, content: object) -> Record | None:
-    """The result in a message that may hold the person's words: of a call that only they can answer, or that they
-    denied with a reason."""
-    for block in objects(content):
-        if block.get("type") == "tool_result" and (
-            take_awaited(state, block.get("tool_use_id")) or _reason(record, block)
-        ):
-            return block
-    return None
-
-
 def _results(content: object) -> Iterator[CallResult]:
     for block in objects(content):
         if block.get("type") == "tool_result":
@@ -458,18 +416,18 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     agent's that they approved."""
     state.skipped.add("tool")
     told, plan = inner(record, "toolUseResult"), inner(record, "toolUseResult").get("plan")
-    is_form = _form_key(result.get("tool_use_id")) in state.seen
     given: dict[str, str] = {}
     if told:
-        given = _answers(told)
-    elif is_form:
-        given = _answers_in(state, texts(result.get("content"))[0])
-    elif reason := _reason(record, result):
+        given = answers_of(told)
+    elif is_of_form(state, result):
+        given = answers_in(state, texts(result.get("content"))[0])
+    elif reason := reason_of_denial(record, result):
         given = {"": reason}
     if given:
         typed = _origin(state, record, "\n".join(given.values()), except_for=OF_A_RESULT)
+        is_form = is_of_form(state, result)
         origin = origin_of_answers(state, typed, list(given.values())) if is_form else typed
-        asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
+        asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
         text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
         role = "user"
     elif (
@@ -491,56 +449,6 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     # A question may be in the words of what the agent had read.
     answers = tuple((question, answer) for question, answer in given.items() if question)
     return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
-
-
-def _answers(told: Record) -> dict[str, str]:
-    """Return what the person answered to a form, by the questions; the question is empty for what answers all."""
-    answers, annotations = inner(told, "answers"), inner(told, "annotations")
-    questions = [question.get("question") for question in objects(told.get("questions"))]
-    if told.get("afkTimeoutMs"):
-        return {}
-    given: dict[str, str] = {}
-    for question in dict.fromkeys((*answers, *annotations)):
-        said, noted = answers.get(question), inner(annotations, question)
-        chosen = [part for part in (said if isinstance(said, list) else [said]) if part != _ONLY_NOTES]
-        parts = (", ".join(part for part in chosen if isinstance(part, str)), noted.get("notes"))
-        if not noted.get("unanswered"):
-            given[question] = "\n".join(part for part in parts if isinstance(part, str) and part.strip())
-    if isinstance(response := told.get("response"), str):
-        question = questions[0] if len(questions) == 1 and isinstance(questions[0], str) else ""
-        given[question] = "\n".join(filter(None, (given.get(question), response)))
-    return {question: answer for question, answer in given.items() if answer.strip()}
-
-
-def _answers_in(state: State, said: str) -> dict[str, str]:
-    """Return the answers in the sentence of a result: a copy, an earlier version, or a form that was put off, has
-    nothing else."""
-    pairs = _ANSWER.findall(said) or [(asked, answer.replace(_NOTES, "\n")) for asked, answer in _PUT_OFF.findall(said)]
-    return {question: answer for question, answer in pairs if answer.strip() and _question_key(question) in state.seen}
-
-
-def _reason(record: Record, result: Record) -> str:
-    """Return in the person's words why they denied a call; empty where they did not, or gave no reason."""
-    if record.get("toolDenialKind") != _DENIED:
-        return ""
-    if isinstance(feedback := record.get("userFeedback"), str):
-        return feedback.strip()
-    said = _REASON.search(texts(result.get("content"))[0])
-    return said[1].strip() if said else ""
-
-
-def _headers(told: Record) -> dict[str, str]:
-    """Of each question of a form its header."""
-    questions = [(question.get("question"), question.get("header")) for question in objects(told.get("questions"))]
-    return {str(question): header for question, header in questions if isinstance(header, str) and header}
-
-
-def _question_key(question: object) -> str:
-    return f"question\n{question}"
-
-
-def _form_key(call: object) -> str:
-    return f"form\n{call}"
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:
@@ -579,7 +487,7 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
         return worst((Origin.TOOL, doubt or Origin.TOOL))  # a report as well
     if doubt is not None:
         return doubt
-    if text.startswith(_RETURNED_PLAN):
+    if text.startswith(RETURNED_PLAN):
         return Origin.AGENT
     if record.get("type") == "user" and message.get("role", "user") != "user":
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER

@@ -25,6 +25,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
@@ -33,26 +34,24 @@ from picomem.ingest.format import (
     NO_HEADER,
     CallResult,
     LineFormat,
-    Record,
     State,
     TranscriptFolder,
-    first_records,
-    inner,
-    moment,
     moved,
-    objects,
     of_a_program,
     record_in,
-    record_of,
-    short,
-    texts,
 )
 from picomem.ingest.forms import await_person, awaits_person_in, is_option, take_awaited, words_of_question
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, record_of, short, texts
 from picomem.ingest.speakers import doubted
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from picomem.ingest.format import TurnDetails
 
 _QUIET = {
     "turn_context": "bookkeeping",
@@ -272,7 +271,9 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
         state.skipped.add("event")
         return ()
     key = f"{short(item.get('id'))}\n{at}\n{role}\n{text}" if at is not None or item.get("id") else ""
-    return _say(state, line, role, text, at, key, item.get("id"), doubt=doubted(item) if role == "user" else None)
+    ids = (item.get("id"), "", state.info.branch)
+    doubt = doubted(item) if role == "user" else None
+    return _say(state, line, role, text, at, key=key, ids=ids, doubt=doubt)
 
 
 def _no_message(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
@@ -307,7 +308,9 @@ def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     call = short(item.get("call_id")) or short(item.get("id"))
     asked = _ask(state, call, given) if tool == _FORM else ""
     key = "\n".join((call, str(at), *actions)) if call or at is not None else ""
-    turns = _say(state, line, "assistant", asked, at, key, call, actions) if actions or asked else ()
+    ids = (call, "", state.info.branch)
+    is_said = bool(actions or asked)
+    turns = _say(state, line, "assistant", asked, at, key=key, ids=ids, actions=actions) if is_said else ()
     state.hear(outside_of_call(_full_name(short(item.get("namespace")), tool), given))
     state.await_result(call, given, line)
     return turns
@@ -424,7 +427,8 @@ def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[
         return ()
     text = _typed(text) if role == "user" else text
     doubt = doubted(event) if role == "user" else None
-    turns = _say(state, line, role, text, at, f"{at}\n{role}\n{text}" if at is not None else "", "", doubt=doubt)
+    key = f"{at}\n{role}\n{text}" if at is not None else ""
+    turns = _say(state, line, role, text, at, key=key, ids=("", "", state.info.branch), doubt=doubt)
     if turns:
         state.marks["events"] = "1"
         state.seen.add(_shown(role, text))
@@ -437,10 +441,9 @@ def _say(
     role: str,
     text: str,
     at: int | None,
-    key: str,
-    item_id: object,
-    actions: tuple[str, ...] = (),
+    *,
     doubt: Origin | None = None,
+    **more: Unpack[TurnDetails],
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
     origin = _origin(state, role, text)
@@ -451,10 +454,8 @@ def _say(
         role=role,
         origin=worst((origin, doubt or origin)),
         at=at,
-        key=key,
-        ids=(item_id, "", state.info.branch),
-        actions=actions,
         begins_run=speaker == "user" and doubt is None,
+        **more,
     )
 
 

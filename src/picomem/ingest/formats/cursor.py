@@ -21,18 +21,9 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from picomem.clock import Micros, to_micros
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call
-from picomem.ingest.format import (
-    LineFormat,
-    Record,
-    State,
-    TranscriptFolder,
-    first_records,
-    inner,
-    record_in,
-    short,
-    texts,
-)
+from picomem.ingest.format import LineFormat, State, TranscriptFolder, record_in
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, first_records, inner, short, texts
 from picomem.ingest.speakers import doubted
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin, worst

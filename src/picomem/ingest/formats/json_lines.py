@@ -21,19 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from picomem.ingest.format import (
-    NO_HEADER,
-    LineFormat,
-    Record,
-    State,
-    first_records,
-    inner,
-    moment,
-    record_in,
-    short,
-    texts,
-)
+from picomem.ingest.format import NO_HEADER, LineFormat, State, record_in
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn

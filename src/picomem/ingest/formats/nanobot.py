@@ -25,21 +25,9 @@ from pathlib import Path
 
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
-from picomem.ingest.format import (
-    NO_HEADER,
-    CallResult,
-    LineFormat,
-    Record,
-    State,
-    TranscriptFolder,
-    first_records,
-    inner,
-    moment,
-    record_in,
-    short,
-    texts,
-)
+from picomem.ingest.format import NO_HEADER, CallResult, LineFormat, State, TranscriptFolder, record_in
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin, worst

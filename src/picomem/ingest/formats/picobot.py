@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from picomem.errors import InvalidInput
-from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
+from picomem.ingest.format import DocumentFormat, State
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, inner, moment
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.paths import read_regular
 from picomem.provenance.context_origins import ContextOrigins

@@ -27,20 +27,15 @@ from picomem.ingest.format import (
     COPIED_SESSION,
     CallResult,
     LineFormat,
-    Record,
     SendPolicies,
     State,
     TranscriptFolder,
-    first_records,
-    inner,
-    moment,
     moved,
     record_in,
-    short,
-    texts,
 )
 from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_file, of_message
 from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
 from picomem.ingest.source import MAGIC, RecordSource, is_database
 from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin

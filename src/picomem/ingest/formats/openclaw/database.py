@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.format import record_of
 from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_session, peer_of
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
+from picomem.ingest.record_fields import record_of
 from picomem.ingest.source import SourceState, look_at
 from picomem.records.kinds import worst
 
