@@ -447,14 +447,14 @@ def _say(
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
     origin = _origin(state, role, text)
-    speaker = state.marks.get("speaker")
+    is_persons = role != "assistant" and state.marks.get("speaker") == "user"
     return state.say(
         line,
         text,
         role=role,
         origin=worst((origin, doubt or origin)),
         at=at,
-        begins_run=speaker == "user" and doubt is None,
+        begins_run=is_persons and doubt is None,
         **more,
     )
 
