@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.evaluation import metrics
+from question_sets import metrics
 
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 30)), min_size=1, max_size=8).map(tuple)
 
