@@ -24,7 +24,7 @@ from itertools import chain
 from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
 from picomem.policy.low_value import low_value_reason
-from picomem.policy.pattern_tables import any_of, visible
+from picomem.policy.pattern_tables import shape, visible
 from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
@@ -104,12 +104,6 @@ def _is_foreign_order(content: str, kind: Kind, origin: Origin) -> bool:
 
 
 _FEWEST_WORDS = 3  # of a name that can be an order
-_LABELS = any_of(
-    """that this with here have your their username user login account password passwords passphrase
-    passcode secret secrets token tokens credential credentials value private access bearer
-    authorization cookie session code basic connection string remember please 密码 口令 密钥 令牌 账号
-    账户 用户名 验证码 记住 我 你 的 是 为 在 和 请"""
-)
 
 
 def _is_only_secret(content: str) -> bool:
@@ -117,8 +111,9 @@ def _is_only_secret(content: str) -> bool:
     rest, count = re.subn(r"\[redacted:[^\]\s]{1,80}\]", " ", content)
     if not count:
         return False
-    words = [word for word in re.findall(r"[a-z0-9]{4,}", rest.casefold()) if not re.fullmatch(_LABELS, word)]
-    ideographs = len(re.findall(r"[\u3400-\u9fff]", re.sub(_LABELS, "", rest)))
+    labels = shape("LABELS")
+    words = [word for word in re.findall(r"[a-z0-9]{4,}", rest.casefold()) if not re.fullmatch(labels, word)]
+    ideographs = len(re.findall(r"[\u3400-\u9fff]", re.sub(labels, "", rest)))
     return len(words) + ideographs // 2 < 3
 
 
