@@ -120,35 +120,17 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
     what is believed."""
     scope = memory.scope
     doc = sql(tx).next_docs(scope)
+    values = {name: getattr(memory, name) for name in Memory.__slots__ if name != "scope"}
+    values |= {name: getattr(memory, name).value for name in ("kind", "origin", "source")}
+    values |= {name: json.dumps(getattr(memory, name), ensure_ascii=False) for name in ("tags", "related")}
+    values |= {"doc": doc, "pinned": int(memory.pinned), "closed_by": None, "path": memory.path or None}
     sql(tx).run(
         "insert_memory",
         user=scope.user,
-        id=memory.id,
-        version=memory.version,
-        doc=doc,
         agent=scope.agent,
         project=scope.project,
         session=scope.session,
-        key=memory.key,
-        kind=memory.kind.value,
-        content=memory.content,
-        context=memory.context,
-        importance=memory.importance,
-        pinned=int(memory.pinned),
-        tags=json.dumps(memory.tags, ensure_ascii=False),
-        related=json.dumps(memory.related, ensure_ascii=False),
-        origin=memory.origin.value,
-        source=memory.source.value,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-        known_from=memory.known_from,
-        known_to=memory.known_to,
-        expires_at=memory.expires_at,
-        created_at=memory.created_at,
-        tokens=memory.tokens,
-        change_id=memory.change_id,
-        closed_by=None,
-        path=memory.path or None,
+        **values,
     )
     added = replace(memory, doc=doc)
     if memory.searchable:
@@ -806,29 +788,16 @@ def unchecked(row: Row) -> Memory:
 
 def _record(row: Row) -> Memory:
     values = row_hash.by_name("memories", row)
-    return Memory(
-        id=values["id"],
-        version=values["version"],
+    return row_hash.record_of(
+        Memory,
+        values,
         scope=Scope(values["user_id"], values["agent"], values["project"], values["session"]),
-        key=values["key"],
         kind=known(values["kind"], Kind.FACT),
-        content=values["content"],
-        context=values["context"],
-        importance=values["importance"],
         pinned=bool(values["pinned"]),
         tags=names_in(values["tags"]),
         related=names_in(values["related"]),
         origin=known(values["origin"], Origin.OTHER),
         source=known(values["source"], Source.MANUAL),
-        valid_from=values["valid_from"],
-        valid_to=values["valid_to"],
-        known_from=values["known_from"],
-        known_to=values["known_to"],
-        expires_at=values["expires_at"],
-        created_at=values["created_at"],
-        tokens=values["tokens"],
-        change_id=values["change_id"],
-        doc=values["doc"],
         path=values["path"] or "",
     )
 
