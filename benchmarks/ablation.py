@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from picomem.errors import InvalidInput
-from picomem.evaluation import metrics
-from picomem.evaluation.significance import Paired, paired
-from picomem.evaluation.tables import chance, markdown, plain, share
 from picomem.light_dataclass import dataclass, replace
 from picomem.recall.weights import WEIGHTS
+from question_sets import metrics
 from question_sets.cases import read_cases, set_name
 from question_sets.quality import MOST, tried
+from question_sets.significance import Paired, paired
+from question_sets.tables import chance, markdown, plain, share
 from question_sets.trial import SYSTEMS, UNITS, RecallWay, TrialOutcome
 
 _PARTS = {

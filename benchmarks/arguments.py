@@ -13,7 +13,6 @@ def make_parser() -> Parser:
     parser = Parser(
         prog="python -m benchmarks",
         description="What picomem is measured with.",
-        epilog="Quality of recall on your own questions: picomem bench quality --help",
         parents=[_common()],
     )
     benchmarks = parser.add_subparsers(title="what to measure", metavar="BENCHMARK", dest="what", required=True)
@@ -21,6 +20,7 @@ def make_parser() -> Parser:
     _add_speed(benchmarks, late)
     _add_curves(benchmarks, late)
     _add_quality(benchmarks, late)
+    _add_own(benchmarks, late)
     _add_ablation(benchmarks, late)
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
@@ -86,6 +86,28 @@ def _add_quality(benchmarks: Any, late: Parser) -> None:
     quality.add_argument("--embedder", default="static", help="static, none, onnx:FOLDER, … (default static)")
     quality.add_argument("--server", default="", metavar="ADDRESS", help="measure in a store on this server")
     quality.add_argument("--markdown", action="store_true", help="tables for a document")
+
+
+def _add_own(benchmarks: Any, late: Parser) -> None:
+    own = benchmarks.add_parser(
+        "own",
+        help="of recall on your own questions over your own store, beside full text alone",
+        epilog="Example:\n  python -m benchmarks own mine.jsonl --compare onnx:~/models/arctic-embed-s",
+        parents=[late],
+    )
+    own.add_argument("questions", metavar="FILE", help="your own questions")
+    own.add_argument("--db", metavar="PATH", help="the store (default the settings')")
+    own.add_argument("--user", metavar="ID", help="whose memory (default the settings')")
+    own.add_argument(
+        "--embedder", action="append", help="static, none, onnx:FOLDER, … (default the settings'; repeatable)"
+    )
+    own.add_argument(
+        "--compare",
+        action="append",
+        metavar="WAY",
+        help="another embedder or setting beside yours, as onnx:FOLDER or recall.limit=20",
+    )
+    own.add_argument("--markdown", action="store_true", help="tables for a document")
 
 
 def _add_ablation(benchmarks: Any, late: Parser) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from picomem.cli.bench import print_report, show_progress
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
-from picomem.paths import named_path
-from picomem.text.inert_text import one_line
+from picomem.light_dataclass import asdict
+from picomem.paths import database_file, named_path, private_umask
+from picomem.text.inert_text import for_terminal, one_line
 
 _MOST_INSTANCES = 100_000
 
@@ -19,7 +20,8 @@ def run_benchmark(chosen: argparse.Namespace) -> int:
     if chosen.what == "curves":
         return _draw(chosen)
     report, rendered = _MEASURING[chosen.what](chosen)
-    print_report(report, rendered, as_json=chosen.json)
+    show_progress("")  # the report stands in place of the progress
+    print(json_document(asdict(report), indent=2) if chosen.json else for_terminal(rendered))
     if getattr(report, "stopped", False):
         raise KeyboardInterrupt
     return 0
@@ -59,6 +61,21 @@ def _quality(chosen: argparse.Namespace) -> tuple[Any, str]:
         progress=lambda state: show_progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
     )
     return report, quality.render_markdown(report) if chosen.markdown else quality.render(report)
+
+
+def _own(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from question_sets import own_report, own_store
+    from question_sets.variants import variants
+
+    private_umask()
+    report = own_store.run(
+        named_path(chosen.questions),
+        variants(chosen.embedder or [], chosen.compare or []),
+        database=database_file(chosen.db) if chosen.db else None,
+        user=chosen.user,
+        progress=show_progress,
+    )
+    return report, own_report.render(report, as_markdown=chosen.markdown)
 
 
 def _ablation(chosen: argparse.Namespace) -> tuple[Any, str]:
@@ -208,6 +225,7 @@ _MEASURING = {
     "distil": _distil,
     "speed": _speed,
     "quality": _quality,
+    "own": _own,
     "ablation": _ablation,
     "peers": _peers,
     "gate": _gate,
@@ -233,3 +251,9 @@ def numbers_of(text: str, what: str) -> tuple[int, ...]:
     if not numbers or numbers[0] < 1:
         raise InvalidInput(f"{what} is “{text}”; write whole numbers with commas, as 5,10.")
     return numbers
+
+
+def show_progress(text: str) -> None:
+    """Replace the line of progress on stderr, where a person watches."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{one_line(text)}", end="", file=sys.stderr, flush=True)

@@ -26,7 +26,6 @@ import anyio
 
 from picomem.app import open_engine
 from picomem.consolidation_runner import Consolidated, consolidate_transcripts, reconcile
-from picomem.evaluation.tables import plain
 from picomem.injection.prompt_context import index_of_project
 from picomem.light_dataclass import dataclass, field
 from picomem.models.generator import (
@@ -46,6 +45,7 @@ from picomem.records.spend import Spend
 from picomem.text.likeness import holds_words
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
+from question_sets.tables import plain
 
 _SAYS = 0.6  # of a statement's words, in a text that says it
 _MARKS = ("outdated", "replaced")  # on a line that says it is old

@@ -24,8 +24,8 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import episodes, transcript_rows, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
-from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
+from question_sets.fts5_baseline import Fts5
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.share_curves import ShareAxis, drawn_shares
-from picomem.evaluation.tables import markdown, plain
 from picomem.injection.context_block import hits_block
 from picomem.injection.prompt_context import AgentPrompt, recalled
 from picomem.injection.relevance import relevance
@@ -30,6 +29,7 @@ from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole
 from picomem.settings_tables import HookSettings
 from picomem.text.tokens import count_tokens
+from question_sets.tables import markdown, plain
 from training.injection_sets import InjectionStore, Prompt
 
 _DATA = Path(__file__).parent / "data" / "injection"

@@ -17,11 +17,11 @@ from benchmarks.fill_memories import SEED, fill_memories
 from benchmarks.prose import FewWords, Prose
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
-from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite import SqliteConnector
+from question_sets.metrics import median
 
 _ROUNDS = 40
 _WORDS = 15  # of a new memory

@@ -28,12 +28,12 @@ from picomem.app import open_engine
 from picomem.engine.authorization import make_sign_in_code
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.records.caller import OWN_DATA
 from picomem.store.sqlite import SqliteConnector
+from question_sets.metrics import median
 
 SMALL = 1_000
 _ROUNDS = 10

@@ -17,7 +17,7 @@ from itertools import accumulate
 from random import Random
 
 from picomem.ingest.episode_packing import LONGEST_PREVIEW
-from picomem.store.fts5_baseline import STOP_WORDS
+from question_sets.fts5_baseline import STOP_WORDS
 
 _WORDS = 20_000
 _TOPICAL_WORDS = 3_000

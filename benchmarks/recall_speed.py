@@ -16,12 +16,12 @@ from time import perf_counter, process_time
 from benchmarks.fill import ASKER, Filled, tell
 from picomem.app import open_engine
 from picomem.clock import parse_iso
-from picomem.evaluation.metrics import median
 from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.fts5_baseline import Fts5
 from picomem.store.sqlite import SqliteConnector
+from question_sets.fts5_baseline import Fts5
+from question_sets.metrics import median
 
 ROUNDS = 5
 _LEAST_ROUNDS, _ENOUGH = 2, 60.0  # no round is begun after so many and so many seconds

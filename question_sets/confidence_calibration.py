@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from picomem.evaluation import metrics
 from picomem.light_dataclass import dataclass
+from question_sets import metrics
 from question_sets.trial import JUDGES, TrialOutcome
 
 DEPTH = 5

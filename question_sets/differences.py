@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from picomem.evaluation import metrics
-from picomem.evaluation.significance import Paired, paired
-from picomem.evaluation.tables import chance, share
 from picomem.light_dataclass import dataclass
+from question_sets import metrics
+from question_sets.significance import Paired, paired
+from question_sets.tables import chance, share
 from question_sets.trial import SYSTEMS, UNITS, TrialOutcome
 
 _CLAIMED = ("any@5", "frac@10", "ndcg@10")  # what the documents speak of

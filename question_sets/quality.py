@@ -19,14 +19,14 @@ from pathlib import Path
 
 from picomem.app import open_store
 from picomem.errors import InvalidInput
-from picomem.evaluation import metrics
-from picomem.evaluation.tables import markdown, plain, share
 from picomem.light_dataclass import dataclass
 from picomem.settings import load
 from picomem.store import users
+from question_sets import metrics
 from question_sets.cases import Case, read_cases, set_name
 from question_sets.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered
 from question_sets.differences import Difference, claimed, difference_rows, differences
+from question_sets.tables import markdown, plain, share
 from question_sets.trial import DEFAULT_CALL, SYSTEMS, TRIAL_USERS, UNITS, RecallWay, Trial, TrialOutcome, try_case
 
 ALL_TYPES = "all"

@@ -23,7 +23,6 @@ from picomem.app import open_engine
 from picomem.clock import Micros, parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.evaluation import metrics
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
 from picomem.light_dataclass import dataclass
@@ -34,8 +33,9 @@ from picomem.records.hit import Answer, Hit, Signs
 from picomem.records.ids import new_id
 from picomem.settings import Settings, load
 from picomem.settings_tables import RecallSettings
-from picomem.store.fts5_baseline import Fts5
+from question_sets import metrics
 from question_sets.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
+from question_sets.fts5_baseline import Fts5
 
 SYSTEMS = ("picomem", "fts5")
 DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get

@@ -29,7 +29,7 @@ OPTIONAL = {
         "cli/serve.py",
         *(f"page/{name}.py" for name in ("html_rendering", "svg_marks", "timeline_view")),
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages", "page_sign_in")),
+        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages")),
         *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "channels")),
     ),
 }

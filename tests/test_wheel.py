@@ -28,16 +28,6 @@ def test_the_wheel_holds_picomem_alone(wheel_names: list[str]) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"picomem"}
 
 
-def test_of_what_measures_the_package_holds_only_what_the_quality_command_needs() -> None:
-    program = (
-        "import sys; from picomem.evaluation import own_store, variants; "
-        "print(*(name for name in sys.modules if name.startswith('picomem.evaluation.')))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    modules = (ROOT / "src" / "picomem" / "evaluation").glob("*.py")
-    assert set(done.stdout.split()) == {f"picomem.evaluation.{m.stem}" for m in modules if m.stem != "__init__"}
-
-
 def test_nothing_in_the_package_imports_a_benchmark() -> None:
     importers = [path for path in (ROOT / "src").rglob("*.py") if "benchmarks" in _imported_packages(path)]
     assert importers == []

@@ -34,14 +34,14 @@ import numpy as np
 
 from picomem.app import open_engine
 from picomem.engine.engine import Engine
-from picomem.evaluation.metrics import auroc
-from picomem.evaluation.tables import markdown, plain
 from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall.confidence import SIGNS, WEIGHTS, inputs
 from picomem.records.hit import Signs
 from question_sets.cases import Case, CaseQuestion, CaseSession, TurnKey, read_cases, set_name
 from question_sets.confidence_calibration import DEPTH
+from question_sets.metrics import auroc
+from question_sets.tables import markdown, plain
 from question_sets.trial import judge_case
 from training.examples import DATA, Prompt, Statement, prompts, statements
 from training.observation import ANSWERED, LEFT_OPEN, NO_QUESTION, UNANSWERABLE, Observation, numbers

@@ -20,12 +20,12 @@ from picomem.app import open_engine
 from picomem.clock import Micros
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound
-from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.hit import Hit
 from picomem.text.terms import is_cjk
 from question_sets.cases import read_cases, set_name
 from question_sets.confidence_calibration import DEPTH
+from question_sets.own_questions import OwnQuestion, read_questions
 from training.examples import prompts
 from training.observation import ANSWERED, NO_QUESTION, UNANSWERABLE, Observation, numbers
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.peers.kinds import LEFT_OUT
-from picomem.evaluation.significance import Paired
-from picomem.evaluation.tables import chance, markdown, plain, share
 from picomem.light_dataclass import dataclass, field
+from question_sets.significance import Paired
+from question_sets.tables import chance, markdown, plain, share
 
 _MEASURES = ("any@5", "frac@10")
 

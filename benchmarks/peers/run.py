@@ -29,10 +29,10 @@ from benchmarks.peers.talking import PeerFailed, Talk, Time, talking
 from benchmarks.prose import Prose
 from benchmarks.recall_speed import percentile
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.evaluation import metrics
-from picomem.evaluation.significance import paired
 from picomem.light_dataclass import dataclass, replace
+from question_sets import metrics
 from question_sets.cases import Case, CaseTurn, read_cases, set_name
+from question_sets.significance import paired
 from question_sets.trial import try_case
 
 _SEED = 7

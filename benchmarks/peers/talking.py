@@ -20,6 +20,7 @@ from picomem.errors import PicomemError
 
 _ADAPTERS = Path(__file__).parent / "adapters"
 _CHROMA = Path(".cache/chroma/onnx_models/all-MiniLM-L6-v2/onnx")
+_PROJECT = str(Path(__file__).parents[2])  # picomem's own adapters share its sets of questions
 _SECONDS_TO_END = 30
 
 
@@ -136,7 +137,11 @@ def _environment(kind: Kind, home: Path) -> Mapping[str, str]:
         "HF_HUB_OFFLINE": "1",
         "ANONYMIZED_TELEMETRY": "False",
         "PYTHONDONTWRITEBYTECODE": "1",
-        **({"OPENBLAS_NUM_THREADS": "1"} if mine else {}),
+        **(
+            {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join((_PROJECT, passed.get("PYTHONPATH", "")))}
+            if mine
+            else {}
+        ),
     }
 
 

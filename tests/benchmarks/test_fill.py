@@ -9,8 +9,8 @@ from picomem.app import open_engine
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
-from picomem.store.fts5_baseline import STOP_WORDS, Fts5
 from picomem.store.sqlite import SqliteConnector
+from question_sets.fts5_baseline import STOP_WORDS, Fts5
 
 MODEL = Model(name=StaticEmbedder.name, dimensions=StaticEmbedder.dimensions)
 

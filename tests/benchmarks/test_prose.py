@@ -5,7 +5,7 @@ from random import Random
 
 from benchmarks.prose import Prose, made_up_words
 from picomem.ingest.episode_packing import LONGEST_PREVIEW
-from picomem.store.fts5_baseline import STOP_WORDS
+from question_sets.fts5_baseline import STOP_WORDS
 
 
 def texts(prose: Prose, count: int) -> list[str]:

@@ -241,8 +241,6 @@ def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(pico
         (("ingest", "/nowhere/at/all"), 3, "/nowhere/at/all"),
         (("index", "--budget", "3"), 2, "at least 200"),
         (("nonsense",), 2, "nonsense"),
-        (("bench", "quality"), 2, "--questions FILE"),
-        (("bench", "speed"), 2, "quality"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(picomem: Picomem, arguments: tuple, code: int, said: str) -> None:

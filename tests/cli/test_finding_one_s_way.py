@@ -40,7 +40,7 @@ def test_help_on_all_lists_every_command_under_what_it_is_for(picomem: Picomem) 
     done = picomem("help", "--all")
     assert done.code == 0
     assert [line.removesuffix(":") for line in done.out.splitlines() if line.removesuffix(":") in GROUPS] == [*GROUPS]
-    assert _commands_in(done.out) >= {*NAMES, "chat", "demo", "mcp", "bench", "completion", "help"}
+    assert _commands_in(done.out) >= {*NAMES, "chat", "demo", "mcp", "completion", "help"}
     assert picomem("help", "recall").out == picomem("recall", "--help").out
 
 
@@ -131,7 +131,6 @@ def test_completion_is_loaded_for_nothing_else() -> None:
     [
         (["memories", "--achived"], "There is no option --achived; did you mean --archived?"),
         (["recall", "queue", "--projct=harbor"], "There is no option --projct; did you mean --project?"),
-        (["bench", "quality", "--jsn"], "There is no option --jsn; did you mean --json?"),
         (["status", "--zzzzzz"], "There is no option --zzzzzz; `picomem status --help` shows what there is."),
         (["memories", "--expired"], "There is no option --expired; `picomem memories --help` shows what there is."),
         (["status", "now"], "unrecognized arguments: now; `picomem status --help` shows what there is."),

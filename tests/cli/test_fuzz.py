@@ -50,7 +50,7 @@ CALLS = amount(4_000, 20_000) // len(PARTS)  # of a part
 PROCESSES = amount(5, 100)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 SECONDS = 20  # that a call may take at most; one takes milliseconds
-OTHERS = ("chat", "demo", "mcp", "bench")
+OTHERS = ("chat", "demo", "mcp")
 # What these do is work for minutes, or a conversation: only their arguments are tried, and an unknown one ends them.
 LONG = {("demo",), ("mcp",)}
 UNKNOWN = "--no-such-option"

@@ -6,10 +6,10 @@ from dataclasses import asdict
 import pytest
 from tests.cases import each_case
 
-from picomem.evaluation.metrics import auroc
-from picomem.store.fts5_baseline import Fts5
 from question_sets import quality
 from question_sets.confidence_calibration import is_found, measure_calibration, rendered
+from question_sets.fts5_baseline import Fts5
+from question_sets.metrics import auroc
 from question_sets.trial import TrialOutcome
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
-from picomem.evaluation import metrics
+from question_sets import metrics
 
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 30)), min_size=1, max_size=8).map(tuple)
 

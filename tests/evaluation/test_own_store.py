@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
+from benchmarks.__main__ import main
 from picomem.app import open_engine
-from picomem.cli.main import main
 from picomem.clock import UTC, parse_iso
 from picomem.errors import InvalidInput, NoStore, NotADatabase, NotFound
-from picomem.evaluation import own_store
-from picomem.evaluation.own_report import render
-from picomem.evaluation.questions import OwnQuestion, read_questions
-from picomem.evaluation.variants import variants
+from question_sets import own_store
+from question_sets.own_questions import OwnQuestion, read_questions
+from question_sets.own_report import render
+from question_sets.variants import variants
 
 SAID = {
     "kiln": ["Did we fire the teapot too hot, that the glaze ran?", "Then lower the kiln to 1,220 degrees."],
@@ -151,7 +151,7 @@ def test_a_limit_counts_where_it_is_compared(store, file):
 
 
 def test_the_command_prints_a_report_or_a_document(store, file, capsys):
-    arguments = ["bench", "quality", "--questions", str(file()), "--db", str(store), "--embedder", "none"]
+    arguments = ["own", str(file()), "--db", str(store), "--embedder", "none"]
     assert main([*arguments, "--compare", "static"]) == 0
     printed = capsys.readouterr().out
     assert "4 questions over 6 episodes and 1 memory of user local" in printed
@@ -249,5 +249,5 @@ def test_a_session_is_meant_by_the_beginning_of_its_id(session, others):
 
 @pytest.mark.parametrize("stray", ["--k=1,3", "--jobs=2", "--every=2"])
 def test_what_is_for_sets_is_refused_and_not_ignored(store, file, stray, capsys) -> None:
-    assert main(["bench", "quality", "--db", str(store), "--questions", str(file()), stray]) == 2
-    assert f"There is no option {stray.partition('=')[0]}" in capsys.readouterr().err
+    assert main(["own", str(file()), "--db", str(store), stray]) == 2
+    assert f"unrecognized arguments: {stray}" in capsys.readouterr().err

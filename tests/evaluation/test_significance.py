@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from picomem.evaluation.significance import interval, paired, sign_flip
+from question_sets.significance import interval, paired, sign_flip
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 QUESTIONS = st.lists(st.tuples(VALUES, VALUES, st.integers(0, 3)), min_size=1, max_size=30)

@@ -12,8 +12,7 @@ from tests.cost import cost
 
 from benchmarks.redaction import ENOUGH, share_caught
 from benchmarks.secret_shapes import TUNED as SHAPES
-from picomem.policy.broken_lines import joined_lines
-from picomem.policy.redact import Redactor
+from picomem.policy.redact import Redactor, joined_lines
 from picomem.policy.secret_scanner import Scanner
 
 pytestmark = [pytest.mark.reliability("S4"), pytest.mark.requirement("O7")]

@@ -11,8 +11,8 @@ from tests.cases import each_case
 from tests.cost import cost
 
 from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
-from picomem.policy import low_value, prompt_injection
 from picomem.policy.gate import Verdict, judge
+from picomem.policy.pattern_tables import shapes_of
 from picomem.policy.prompt_injection import looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
@@ -257,11 +257,8 @@ def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, ori
         assert verdict.reason.endswith(".")
 
 
-TABLES = {
-    prompt_injection: ("_HIJACK", "_DIRECTIVE"),
-    low_value: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
-}
-SHAPES = [shape for module, tables in TABLES.items() for table in tables for shape in getattr(module, table)]
+TABLES = "boilerplate boot_file code_line task transient chatter question hijack directive".split()
+SHAPES = [shape for table in TABLES for shape in shapes_of(table)]
 HOSTILE = {
     "letters": "a" * SIZE,
     "newlines": "x" + "\n" * SIZE,

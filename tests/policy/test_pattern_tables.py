@@ -9,30 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from picomem.policy import low_value, prompt_injection
-from picomem.policy.pattern_tables import matches
+from picomem.policy.pattern_tables import matches, shapes_of
 
 pytest.importorskip("re2")
 
 SENTENCES = Path(__file__).parents[2] / "training" / "data"
-TABLES = [
-    shapes
-    for module in (low_value, prompt_injection)
-    for shapes in vars(module).values()
-    if isinstance(shapes, tuple) and shapes and all(isinstance(shape, str) for shape in shapes)
-]
-WORDS = sorted({word for shapes in TABLES for shape in shapes for word in re.findall(r"[A-Za-z']+", shape)})
+TABLES = "boilerplate boot_file code_line task transient chatter question hijack directive".split()
+WORDS = sorted({word for table in TABLES for one in shapes_of(table) for word in re.findall(r"[A-Za-z']+", one)})
 FLAGS = re.IGNORECASE | re.MULTILINE
 
 
-def _differing(line: str) -> list[tuple[str, ...]]:
-    return [shapes for shapes in TABLES if matches(shapes, line) != any(re.search(one, line, FLAGS) for one in shapes)]
+def _differing(line: str) -> list[str]:
+    return [
+        table
+        for table in TABLES
+        if matches(table, line) != any(re.search(one, line, FLAGS) for one in shapes_of(table))
+    ]
 
 
 def test_both_engines_find_the_same_shapes_in_real_sentences() -> None:
     lines = [line for path in SENTENCES.glob("*.txt") for line in path.read_text(encoding="utf-8").splitlines()]
     lines = [line for line in lines if line.isascii() and line.isprintable()][::5]
-    assert len(TABLES) >= 9
     assert len(lines) > 400
     assert [line for line in lines if _differing(line)] == []
 

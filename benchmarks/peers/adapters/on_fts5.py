@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 from serving import serve
 
-from picomem.store.fts5_baseline import Fts5
+from question_sets.fts5_baseline import Fts5
 
 
 class BareFts5:

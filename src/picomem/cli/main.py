@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
 Every operation of the table is a command, rendered from its request. `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `move`, `bench`, `completion` and `help` are separate commands. A command loads only the modules that it
+`mcp`, `serve`, `move`, `completion` and `help` are separate commands. A command loads only the modules that it
 needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
 recall.)
 
@@ -57,11 +57,6 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Copy users from one store to another, each a file or on a server.",
         "picomem move ~/memory.db postgresql://picomem@db.example/memory --user ann",
     ),
-    "bench": (
-        "maintain",
-        "Measure how well recall answers your own questions, or question sets.",
-        "picomem bench quality --questions mine.jsonl",
-    ),
     "completion": (
         "maintain",
         "Print a completion script for a shell.",
@@ -80,7 +75,6 @@ _MODULES = {
     "serve": "serve",
     "open": "open_page",
     "move": "move",
-    "bench": "bench",
 }
 _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
@@ -412,9 +406,7 @@ def _add_operation(commands: Any, name: str, late: Parser, shown_as: str = "") -
 def _add_other(commands: Any, name: str, late: Parser) -> None:
     _, doc, example = _OTHERS[name]
     added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
-    if name == "bench":
-        _function("add_bench", name)(added, late)
-    elif name in _MODULES and name != "mcp":
+    if name in _MODULES and name != "mcp":
         _function(f"add_{name}", name)(added)
     elif name == "completion":
         added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from typing import Any
-from unicodedata import east_asian_width
 
 from picomem.cli.command_hints import NO_HINTS, CommandHints
 from picomem.cli.width import terminal_columns, width
@@ -24,6 +23,7 @@ from picomem.operations.presentation import (
     Verbatim,
 )
 from picomem.text.inert_text import for_terminal
+from picomem.text.line_breaks import columns_of
 
 # Lays out text for a terminal.
 
@@ -107,8 +107,7 @@ def _fitting(text: str, columns: int) -> int:
 
 
 def _columns(text: str) -> int:
-    text = text if text.isascii() else text.translate(_MARKS)
-    return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return columns_of(text if text.isascii() else text.translate(_MARKS))
 
 
 _INDENT = "   "

@@ -10,9 +10,8 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from unicodedata import east_asian_width
 from zoneinfo import ZoneInfo
 
 from picomem import paths
@@ -27,6 +26,7 @@ from picomem.records.kinds import Origin
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
 from picomem.store.database_files import files_of
+from picomem.text.line_breaks import line_spans
 
 SAMPLES = Path(__file__).parent / "sessions"
 DATABASE = "picomem-demo.db"
@@ -326,32 +326,4 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _wrapped(text: str, columns: int) -> list[str]:
-    """Lines of at most that many columns, broken at blanks and between Chinese characters."""
-    lines: list[str] = []
-    line, width = "", 0
-    for piece in _pieces(text):
-        size = _columns(piece)
-        if width + size > columns and line.strip():
-            lines.append(line.rstrip())
-            line, width = "", 0
-        if line or piece.strip():
-            line, width = line + piece, width + size
-    return [*lines, line.rstrip()] if line.strip() else lines
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Words with the blank behind them, and wide characters one by one with the punctuation that closes them."""
-    piece = ""
-    for char, following in zip(text, [*text[1:], " "], strict=False):
-        piece += char
-        opens = char in "（《「“"
-        closes = following in "，。；：、！？）》」”"
-        if char == " " or ((_columns(char) == 2 or _columns(following) == 2) and not opens and not closes):
-            yield piece
-            piece = ""
-    if piece:
-        yield piece
-
-
-def _columns(text: str) -> int:
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return [text[start:end] for start, end in line_spans(text, columns)] if text.strip() else []

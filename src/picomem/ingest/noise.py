@@ -19,35 +19,14 @@ import re
 import unicodedata
 
 _TAGS = (
-    "system-reminder",
     # Claude Code: slash commands, shell commands, background tasks, hooks, the editor's state
-    "command-name",
-    "command-message",
-    "command-args",
-    "command-contents",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-    "task-notification",
-    "user-prompt-submit-hook",
-    "session-start-hook",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
+    *"system-reminder command-name command-message command-args command-contents local-command-stdout".split(),
+    *"local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr task-notification".split(),
+    *"user-prompt-submit-hook session-start-hook ide_opened_file ide_selection ide_diagnostics".split(),
     # Codex
-    "environment_context",
-    "user_instructions",
-    "turn_aborted",
+    *"environment_context user_instructions turn_aborted".split(),
     # what memories inject: stored again, they would grow with every session
-    "relevant-memories",
-    "relevant_memories",
-    "hindsight_memories",
-    "claude-mem-context",
-    "picomem-memory",
-    "picomem",
+    *"relevant-memories relevant_memories hindsight_memories claude-mem-context picomem-memory picomem".split(),
 )
 # What a command printed. No host puts a person's words between two of these blocks.
 _OUTPUT = frozenset(

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from picomem.ingest.actions import command_of
@@ -19,6 +21,7 @@ from picomem.records.episode import COMMAND_FAILED, TESTS_FAILED, TESTS_PASSED
 from picomem.text.inert_text import one_line
 from picomem.text.late_pattern import late_pattern
 
+_RUNNERS = Path(__file__).with_name("test_runner_shapes.txt")
 MOST_ERROR_LINES = 3
 LONGEST_ERROR = 300  # characters of all lines of an error together
 _LONGEST_OUTPUT = 40_000  # characters; of a longer output the beginning and the end are read
@@ -56,156 +59,17 @@ class _Runner(NamedTuple):
     adds: bool = False
 
 
-def _runner(name: str, summary: str, *, adds: bool = False, **counts: str) -> _Runner:
-    patterns = {count: late_pattern(pattern, re.MULTILINE) for count, pattern in counts.items()}
-    return _Runner(name, late_pattern(summary, re.MULTILINE), patterns, adds)
-
-
-# Of each runner the line that sums up, and in it the numbers. `total` stands for those that passed, with the others.
-_RUNNERS = (
-    _runner(
-        "pytest",
-        r"^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|warnings?|deselected|rerun)(?:, )?){1,9} in "
-        r"[\d.]+m?s\b.*$",
-        passed=r"(\d+) passed",
-        failed=r"(\d+) failed",
-        errors=r"(\d+) errors?",
-        skipped=r"(\d+) skipped",
-    ),
-    _runner(
-        "cargo",
-        r"^test result: .*$",
-        adds=True,
-        passed=r"(\d+) passed",
-        failed=r"(\d+) failed",
-        skipped=r"(\d+) ignored",
-    ),
-    _runner(
-        "cargo nextest",
-        r"^ {0,20}Summary \[.*\] .*$",
-        passed=r"(\d+) passed",
-        failed=r"(\d+) failed",
-        skipped=r"(\d+) skipped",
-    ),
-    _runner(
-        "jest",
-        r"^Tests: +(?=.*\d+ total).*$",
-        passed=r"(\d+) passed",
-        failed=r"(\d+) failed",
-        skipped=r"(\d+) (?:skipped|todo)",
-    ),
-    _runner(
-        "vitest",
-        r"^ {0,20}Tests +(?=\d).*\(\d+\) {0,20}$",
-        passed=r"(\d+) passed",
-        failed=r"(\d+) failed",
-        skipped=r"(\d+) (?:skipped|todo)",
-    ),
-    _runner(
-        "mocha",
-        r"^ {1,20}\d+ passing\b.*(?:\n {1,20}\d+ (?:failing|pending).*){0,2}$",
-        passed=r"(\d+) passing",
-        failed=r"(\d+) failing",
-        skipped=r"(\d+) pending",
-    ),
-    _runner(
-        "mvn",
-        r"^(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+ *$",
-        total=r"run: (\d+)",
-        failed=r"Failures: (\d+)",
-        errors=r"Errors: (\d+)",
-        skipped=r"Skipped: (\d+)",
-    ),
-    _runner(
-        "gradle",
-        r"^\d+ tests? completed(?:, \d+ \w+){0,3}$",
-        total=r"(\d+) tests? completed",
-        failed=r"(\d+) failed",
-        skipped=r"(\d+) skipped",
-    ),
-    _runner(
-        "rspec",
-        r"^\d+ examples?, \d+ failures?.*$",
-        total=r"(\d+) examples?",
-        failed=r"(\d+) failures?",
-        errors=r"(\d+) errors? occurred",
-        skipped=r"(\d+) pending",
-    ),
-    _runner(
-        "minitest",
-        r"^\d+ runs, \d+ assertions, .*$",
-        total=r"(\d+) runs",
-        failed=r"(\d+) failures",
-        errors=r"(\d+) errors",
-        skipped=r"(\d+) skips",
-    ),
-    _runner(
-        "mix",
-        r"^(?:Result: |Finished in .*\n)?(?:\d+ (?:doctests?|propert(?:y|ies)), )*\d+ tests?, \d+ failures?.*$",
-        total=r"(\d+) tests?\b",
-        failed=r"(\d+) failures?",
-        errors=r"(\d+) invalid",
-        skipped=r"(\d+) (?:skipped|excluded)",
-    ),
-    _runner(
-        "dotnet",
-        r"^ {0,20}(?:Passed|Failed)! +- +Failed:.*$",
-        adds=True,
-        passed=r"Passed:\s+(\d+)",
-        failed=r"- Failed:\s+(\d+)",
-        skipped=r"Skipped:\s+(\d+)",
-    ),
-    _runner(
-        "phpunit",
-        r"^(?:OK \(\d+ tests?, .*\)|Tests: \d+, Assertions: \d+.*)$",
-        total=r"(?:OK \(|Tests: )(\d+)",
-        failed=r"Failures: (\d+)",
-        errors=r"Errors: (\d+)",
-        skipped=r"Skipped: (\d+)",
-    ),
-    _runner(
-        "unittest",
-        r"^Ran \d+ tests? in [\d.]+s\n{1,3}(?:OK|FAILED).*$",
-        total=r"Ran (\d+) tests?",
-        failed=r"failures=(\d+)",
-        errors=r"errors=(\d+)",
-        skipped=r"skipped=(\d+)",
-    ),
-    _runner(
-        "xctest",
-        r"^ {0,20}Executed \d+ tests?, with .*$",
-        total=r"Executed (\d+)",
-        failed=r"(\d+) failures?",
-        skipped=r"(\d+) tests? skipped",
-    ),
-    _runner(
-        "ctest",
-        r"^\d+% tests passed, \d+ tests? failed out of \d+$",
-        total=r"out of (\d+)",
-        failed=r"(\d+) tests? failed",
-    ),
-    _runner(
-        "node",
-        r"^[#ℹ] tests \d+(?:\n[#ℹ] \w+ \d+){1,9}",
-        passed=r"pass (\d+)",
-        failed=r"fail (\d+)",
-        skipped=r"skipped (\d+)",
-    ),
-    _runner(
-        "playwright",
-        r"^ {2}\d+ failed$(?:\n.*){0,60}?\n {2}\d+ passed \(.*\)$|^ {2}\d+ passed \(.*\)$",
-        passed=r"(\d+) passed \(",
-        failed=r"^ {2}(\d+) failed$",
-        skipped=r"^ {2}(\d+) skipped$",
-    ),
-    _runner(
-        "go",
-        r"^(?:ok|FAIL)[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\)|\[.*\]).*$",
-        adds=True,
-        passed=r"^(ok)\s",
-        failed=r"^(FAIL)\s",
-    ),
-)
+@cache
+def _runners() -> list[_Runner]:
+    """The test runners, read from `test_runner_shapes.txt`, whose head explains the format."""
+    runners: list[_Runner] = []
+    for block in _RUNNERS.read_text("utf-8").split("\n[")[1:]:
+        name, _, lines = block.partition("]\n")
+        values = dict(line.split(" ", 1) for line in lines.splitlines() if line)
+        adds = bool(values.pop("adds", ""))
+        summary, *counts = (late_pattern(pattern, re.MULTILINE) for pattern in values.values())
+        runners.append(_Runner(name, summary, dict(zip(list(values)[1:], counts, strict=True)), adds))
+    return runners
 
 
 def runs_tests(command: str) -> bool:
@@ -250,7 +114,7 @@ def outcome_of_call(given: Mapping[str, Any], output: str, *, failed: bool | Non
 
 def _counted(output: str) -> tuple[bool, str] | None:
     """Whether a test failed, and the counts of a test run; None where none is summed up."""
-    for runner in _RUNNERS:
+    for runner in _runners():
         summaries = [match[0] for match in runner.summary.finditer(output)]
         if not summaries:
             continue

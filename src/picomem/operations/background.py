@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.clock import iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.recall_views import iso_or_none
+from picomem.operations.recall_views import view_of
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -84,21 +83,7 @@ def cancel_job(engine: Engine, request: CancelJobRequest) -> JobView:
 
 
 def _job_view(job: Job) -> JobView:
-    return JobView(
-        name=job.name,
-        kind=job.kind,
-        subject=job.subject,
-        state=job.state.value,
-        cancelling=job.is_cancelling,
-        done=job.done,
-        total=job.total,
-        unit=_UNITS.get(job.kind, "pieces"),
-        started_at=iso_or_none(job.started_at),
-        finished_at=iso_or_none(job.finished_at),
-        next_run_at=iso(job.next_run_at),
-        failures=job.failures,
-        last_error=job.last_error,
-    )
+    return view_of(JobView, job, cancelling=job.is_cancelling, unit=_UNITS.get(job.kind, "pieces"))
 
 
 def _present_jobs(result: JobsResult) -> Presentation:

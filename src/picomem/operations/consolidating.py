@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
-from picomem.light_dataclass import asdict, dataclass
+from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.recall_views import iso_or_none
+from picomem.operations.recall_views import view_of
 from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
@@ -172,38 +172,21 @@ async def consolidate(
 
 
 def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
-    return WaitingSessionView(
-        session=item.transcript.session,
-        title=item.title,
-        host=item.transcript.host,
-        project=item.transcript.project,
-        ended_at=iso_or_none(item.transcript.ended_at),
-        episodes=item.episodes,
-        calls=item.calls,
-        tokens=item.tokens,
-    )
+    return view_of(WaitingSessionView, item, item.transcript)
 
 
 def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
     """Return the outcome of a session. After a dry run nothing has an id yet."""
-    return ConsolidatedView(
-        session=done.session,
-        title=done.title,
-        state=done.state,
-        failures=done.failures,
-        warnings=done.warnings,
+    return view_of(
+        ConsolidatedView,
+        done,
+        done.spend,
         runs=[
-            RunView(
+            view_of(
+                RunView,
+                run,
                 run="" if dry_run else run.run,
                 change_id="" if dry_run else run.change_id,
-                generator=run.generator,
-                unit=run.unit,
-                first=run.first,
-                last=run.last,
-                timeline=run.timeline,
-                origin=run.origin.value,
-                summary=run.summary,
-                covered=run.covered,
                 facts=[
                     OfferedView(
                         content=content,
@@ -220,7 +203,6 @@ def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
             )
             for run in done.runs
         ],
-        **asdict(done.spend),
     )
 
 

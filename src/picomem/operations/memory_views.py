@@ -9,7 +9,7 @@ from picomem.clock import Micros, iso
 from picomem.coded_text import CodedText, Command
 from picomem.engine.upkeep import reason_origins
 from picomem.light_dataclass import dataclass
-from picomem.operations.recall_views import iso_or_none
+from picomem.operations.recall_views import view_of
 from picomem.records.kinds import Origin, Source
 from picomem.records.memory import Change, Memory
 
@@ -54,30 +54,12 @@ class MemoryView:
 
 def memory_view(memory: Memory, now: Micros, *, archived: bool = False) -> MemoryView:
     """A version, as it stands at `now`; `archived` where it is listed with the archived ones."""
-    return MemoryView(
-        id=memory.id,
-        version=memory.version,
-        key=memory.key,
-        kind=memory.kind.value,
-        content=memory.content,
-        context=memory.context,
-        importance=memory.importance,
-        priority=memory.priority.value,
-        pinned=memory.pinned,
-        tags=list(memory.tags),
+    return view_of(
+        MemoryView,
+        memory,
+        memory.scope,
         related_to=list(memory.related),
-        origin=memory.origin.value,
-        source=memory.source.value,
-        project=memory.scope.project,
-        agent=memory.scope.agent,
-        session=memory.scope.session,
         current=memory.current(now),
-        valid_from=iso(memory.valid_from),
-        valid_to=iso_or_none(memory.valid_to),
-        known_from=iso(memory.known_from),
-        known_to=iso_or_none(memory.known_to),
-        expires_at=iso_or_none(memory.expires_at),
-        created_at=iso(memory.created_at),
         updated_at=iso(memory.known_from),
         said_at=iso(_said_at(memory)),
         archived=archived or memory.archived or memory.expired(now),
@@ -124,22 +106,7 @@ def change_views(engine: Engine, changes: Sequence[tuple[Change, str]]) -> list[
 
 
 def _change_view(change: Change, key: str, origin: Origin | None) -> ChangeView:
-    return ChangeView(
-        id=change.id,
-        run=change.run,
-        at=iso(change.at),
-        actor=change.actor,
-        verb=change.verb,
-        decision=change.decision,
-        reason=change.reason,
-        memory_id=change.memory_id,
-        key=key,
-        before=change.before,
-        after=change.after,
-        candidate=change.candidate,
-        undoes=change.undoes,
-        reason_origin=origin.value if origin else "",
-    )
+    return view_of(ChangeView, change, key=key, reason_origin=origin.value if origin else "")
 
 
 def damage_warnings(damaged: Iterable[str]) -> list[str]:

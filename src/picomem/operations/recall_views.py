@@ -6,11 +6,14 @@ The views of memories and changes are in `memory_views`, so that recall does not
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 from picomem.clock import Micros, iso
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.records.hit import Answer, Hit, HitSession
+
+_View = TypeVar("_View")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +54,13 @@ class HitView:
 
 def hit_view(hit: Hit, *, is_cited: bool) -> HitView:
     """A hit, with its citation or without."""
-    return HitView(
-        source=hit.source,
-        id=hit.id,
-        text=hit.text,
-        score=hit.score,
-        why=hit.why,
-        origin=hit.origin.value,
-        tokens=hit.tokens,
-        at=iso_or_none(hit.at),
-        key=hit.key,
-        kind=hit.kind,
-        context=hit.context,
-        importance=hit.importance,
-        tags=list(hit.tags),
-        role=hit.role,
-        session=hit.session,
-        project=hit.project,
-        branch=hit.branch,
-        transcript=hit.transcript,
+    return view_of(
+        HitView,
+        hit,
         turns=[turn + 1 for turn in hit.turns or ()],
         citation=hit.citation if is_cited else "",
-        actions=list(hit.actions),
-        outcomes=list(hit.outcomes),
-        remark=hit.remark,
         marks=[list(mark) for mark in hit.marks],
         event=[iso(moment) for moment in hit.event or ()],
-        abandoned=hit.abandoned,
         parts=dict(hit.parts),
     )
 
@@ -99,17 +82,7 @@ class HitSessionView:
 
 def hit_session_view(session: HitSession) -> HitSessionView:
     """Return the view of a session of hits."""
-    return HitSessionView(
-        session=session.session,
-        transcript=session.transcript,
-        host=session.host,
-        title=session.title,
-        origin=session.origin.value,
-        project=session.project,
-        folder=session.folder,
-        at=iso_or_none(session.started_at),
-        files=list(session.files),
-    )
+    return view_of(HitSessionView, session, at=iso_or_none(session.started_at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +115,33 @@ def answer_view(
     is_limited: bool = False,
     filters: Iterable[str] = (),
 ) -> AnswerView:
-    return AnswerView(
-        question=answer.question,
+    return view_of(
+        AnswerView,
+        answer,
         hits=[hit_view(hit, is_cited=is_cited) for hit in answer.hits],
         sessions=[hit_session_view(session) for session in sessions],
-        confidence=answer.confidence,
-        legs=answer.legs,
-        tokens=answer.tokens,
-        token_budget=answer.token_budget,
-        left_out=answer.left_out,
-        since=iso_or_none(answer.since),
-        until=iso_or_none(answer.until),
-        time_phrase=answer.time_phrase,
-        warnings=list(answer.warnings),
         is_limited=is_limited,
         filters=list(filters),
     )
+
+
+def view_of(kind: type[_View], *sources: object, **others: Any) -> _View:
+    """A view with the fields that these values have, each as JSON has it: a list for a tuple, a text for a time and for
+    a word of a closed list; and `others`, which are named or made in another way."""
+    values: dict[str, Any] = {}
+    for name, annotation in kind.__annotations__.items():
+        source = next((source for source in sources if hasattr(source, name)), None)
+        if name not in others and source is not None:
+            values[name] = _as_in_json(getattr(source, name), is_text=annotation.startswith("str"))
+    return kind(**values, **others)
+
+
+def _as_in_json(value: Any, *, is_text: bool) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return list(value)
+    return iso(value) if is_text and isinstance(value, int) else value
 
 
 def jsonable(view: Any) -> Any:

@@ -45,8 +45,6 @@ _OTHERS = """## Other commands
   [the server](gateway.md), also for the codes of its own errors.
 - `picomem move FROM TO [--user ID] [--dry-run]` copies all users, or one, from one store to another, each a
   file or on a server; see [PostgreSQL](postgres.md#moving-a-store).
-- `picomem bench quality --questions FILE [--compare WAY]` measures recall on your own questions over your own store;
-  see [benchmarks](../benchmarks/README.md#your-own-questions-over-your-own-store).
 - `picomem completion bash|zsh|fish` prints a completion script for a shell.
 - `picomem help [COMMAND]`, `picomem --version`
 """

@@ -10,7 +10,7 @@ from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.recall_views import iso_or_none
+from picomem.operations.recall_views import view_of
 from picomem.operations.wording import day, nothing_matches, plural
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
@@ -216,35 +216,18 @@ def _session_view(engine: Engine, session: Session) -> SessionView:
     from picomem.engine.user_aliases import channel_users
 
     users = channel_users(engine, session)
-    return SessionView(
-        id=session.id,
-        title=session.title,
-        channel=session.channel.value,
-        channel_id=session.channel_id,
-        user=users[0] if len(users) == 1 else session.scope.user,
-        users=users,
-        state=session.state,
-        agent=session.scope.agent,
-        project=session.scope.project,
-        forked_from=session.forked_from,
-        created_at=iso(session.created_at),
-        last_active_at=iso(session.last_active_at),
-        archived_at=iso_or_none(session.archived_at),
-        last_consolidated_seq=session.last_consolidated_seq,
-        last_consolidated_at=iso_or_none(session.last_consolidated_at),
-    )
+    user = users[0] if len(users) == 1 else session.scope.user
+    return view_of(SessionView, session, session.scope, user=user, users=users)
 
 
 def _message_view(message: Message) -> MessageView:
-    return MessageView(
+    return view_of(
+        MessageView,
+        message,
         number=message.seq,
-        role=message.role.value,
-        origin=message.origin.value,
         at=iso(message.created_at),
         text=message.content,
-        tokens=message.tokens,
         tool_calls=[CallView(call.id, call.name, call.arguments) for call in message.tool_calls],
-        tool_call_id=message.tool_call_id,
     )
 
 

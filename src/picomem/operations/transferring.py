@@ -9,6 +9,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.recall_views import view_of
 from picomem.operations.wording import counts as counts_of
 from picomem.operations.wording import plural
 from picomem.paths import named_path, status_of
@@ -148,25 +149,17 @@ def import_(engine: Engine, request: ImportRequest, progress: Progressing | None
     if form.serves_all_users:
         engine.caller.require("memory:write:global", f"import {form.name}")
     run, report = import_from(engine, path, form, dry_run=request.dry_run, progress=progress)
-    return ImportResult(
+    return view_of(
+        ImportResult,
+        report,
         format=form.name,
         path=str(path),
         dry_run=request.dry_run,
-        new=report.new,
-        changed=report.changed,
-        known=report.known,
-        purged=report.purged,
-        differing=report.differing,
         conversations=report.sessions,
-        messages=report.messages,
-        episodes=report.episodes,
         refused=_most_common(report.refused),
         unreadable=_most_common(report.unreadable),
         passed_over=_most_common(report.passed_over),
-        problems=report.problems,
-        users=report.users,
         run="" if request.dry_run or not (report.new or report.changed) else run,
-        warnings=report.warnings,
     )
 
 

@@ -15,7 +15,7 @@ from picomem.records.scope import Scope
 from picomem.store import row_counts
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
-from picomem.store.row_hash import by_name, is_whole
+from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
@@ -208,19 +208,10 @@ def _read(rows: list[Row], damaged: list[str] | None) -> list[Change]:
 
 def _change(row: Row) -> Change:
     values = by_name("changes", row)
-    return Change(
-        id=values["id"],
-        run=values["run"],
-        at=values["at"],
-        actor=values["actor"],
-        verb=values["verb"],
-        decision=values["decision"],
+    return record_of(
+        Change,
+        values,
         reason=read_stored(values["reason"]),
-        memory_id=values["memory_id"],
-        before=values["before"],
-        after=values["after"],
-        candidate=values["candidate"],
-        undoes=values["undoes"],
         idempotency_key=values["idempotency_key"] or "",
         request_hash=values["request_hash"] or "",
     )

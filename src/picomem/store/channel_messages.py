@@ -8,7 +8,7 @@ from picomem.clock import Micros
 from picomem.records.channel_message import ChannelMessage, DeliveryState, Direction, OtherWords
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.row_hash import by_name, is_whole
+from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.sql_access import sql
 
 
@@ -74,24 +74,12 @@ def _message(row: Row) -> ChannelMessage | None:
     if not is_whole("channel_messages", row):
         return None
     values = by_name("channel_messages", row)
-    return ChannelMessage(
-        id=values["id"],
-        channel=values["channel"],
-        account=values["account"],
-        conversation=values["conversation"],
+    return record_of(
+        ChannelMessage,
+        values,
         direction=Direction(values["direction"]),
-        native_id=values["native_id"],
-        address=values["address"],
         is_group=bool(values["is_group"]),
-        text=values["text"],
         context=tuple(OtherWords(name, text) for name, text in json.loads(values["context"])),
         state=DeliveryState(values["state"]),
-        reason=values["reason"],
-        session_id=values["session_id"],
-        message_id=values["message_id"],
-        said_at=values["said_at"],
-        created_at=values["created_at"],
-        due_at=values["due_at"],
-        attempts=values["attempts"],
         user=values["user_id"],
     )

@@ -9,7 +9,7 @@ from picomem.records.channel_message import DIRECTORY, Contact, Pairing
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import readable
-from picomem.store.row_hash import by_name, is_whole, whole_rows
+from picomem.store.row_hash import by_name, is_whole, record_of, whole_rows
 from picomem.store.sql_access import sql
 
 SCOPE = Scope(DIRECTORY)
@@ -71,25 +71,9 @@ def delete_expired(tx: Transaction, now: Micros) -> None:
 
 def _contact(row: Row) -> Contact:
     values = by_name("contacts", row)
-    return Contact(
-        channel=values["channel"],
-        account=values["account"],
-        native_id=values["native_id"],
-        person=values["person"],
-        created_at=values["created_at"],
-        sender=values["sender"],
-        revoked_at=values["revoked_at"],
-    )
+    return record_of(Contact, values)
 
 
 def _pairing(row: Row) -> Pairing:
     values = by_name("pairings", row)
-    return Pairing(
-        code=values["code"],
-        channel=values["channel"],
-        account=values["account"],
-        native_ids=tuple(json.loads(values["native_ids"])),
-        name=values["name"],
-        created_at=values["created_at"],
-        expires_at=values["expires_at"],
-    )
+    return record_of(Pairing, values, native_ids=tuple(json.loads(values["native_ids"])))

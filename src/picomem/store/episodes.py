@@ -343,31 +343,12 @@ def unchecked(row: Row) -> Episode:
 
 def _record(row: Row) -> Episode:
     values = row_hash.by_name("episodes", row)
-    return Episode(
-        id=values["id"],
-        transcript_id=values["transcript_id"],
-        first_turn=values["first_turn"],
-        last_turn=values["last_turn"],
-        part=values["part"],
+    return row_hash.record_of(
+        Episode,
+        values,
         start=values["start_offset"],
         end=values["end_offset"],
-        role=values["role"],
         origin=known(values["origin"], Origin.OTHER),
-        branch=values["branch"],
-        category=values["category"],
-        key=values["key"],
-        preview=values["preview"],
-        summary=values["summary"],
-        importance=values["importance"],
-        started_at=values["started_at"],
-        ended_at=values["ended_at"],
-        tokens=values["tokens"],
-        identity=values["identity"],
-        created_at=values["created_at"],
-        doc=values["doc"],
-        actions=values["actions"],
-        outcomes=values["outcomes"],
-        suggested=values["suggested"],
         tags=names_in(values["tags"] or "[]"),
     )
 

@@ -43,35 +43,17 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
     what is believed."""
     scope = memory.scope
     doc = sql(tx).next_docs(scope)
+    values = {name: getattr(memory, name) for name in Memory.__slots__ if name != "scope"}
+    values |= {name: getattr(memory, name).value for name in ("kind", "origin", "source")}
+    values |= {name: json.dumps(getattr(memory, name), ensure_ascii=False) for name in ("tags", "related")}
+    values |= {"doc": doc, "pinned": int(memory.pinned), "closed_by": None, "path": memory.path or None}
     sql(tx).run(
         "insert_memory",
         user=scope.user,
-        id=memory.id,
-        version=memory.version,
-        doc=doc,
         agent=scope.agent,
         project=scope.project,
         session=scope.session,
-        key=memory.key,
-        kind=memory.kind.value,
-        content=memory.content,
-        context=memory.context,
-        importance=memory.importance,
-        pinned=int(memory.pinned),
-        tags=json.dumps(memory.tags, ensure_ascii=False),
-        related=json.dumps(memory.related, ensure_ascii=False),
-        origin=memory.origin.value,
-        source=memory.source.value,
-        valid_from=memory.valid_from,
-        valid_to=memory.valid_to,
-        known_from=memory.known_from,
-        known_to=memory.known_to,
-        expires_at=memory.expires_at,
-        created_at=memory.created_at,
-        tokens=memory.tokens,
-        change_id=memory.change_id,
-        closed_by=None,
-        path=memory.path or None,
+        **values,
     )
     added = replace(memory, doc=doc)
     if memory.searchable:

@@ -64,29 +64,16 @@ def unchecked(row: Row) -> Memory:
 
 def record_of(row: Row) -> Memory:
     values = row_hash.by_name("memories", row)
-    return Memory(
-        id=values["id"],
-        version=values["version"],
+    return row_hash.record_of(
+        Memory,
+        values,
         scope=Scope(values["user_id"], values["agent"], values["project"], values["session"]),
-        key=values["key"],
         kind=known(values["kind"], Kind.FACT),
-        content=values["content"],
-        context=values["context"],
-        importance=values["importance"],
         pinned=bool(values["pinned"]),
         tags=names_in(values["tags"]),
         related=names_in(values["related"]),
         origin=known(values["origin"], Origin.OTHER),
         source=known(values["source"], Source.MANUAL),
-        valid_from=values["valid_from"],
-        valid_to=values["valid_to"],
-        known_from=values["known_from"],
-        known_to=values["known_to"],
-        expires_at=values["expires_at"],
-        created_at=values["created_at"],
-        tokens=values["tokens"],
-        change_id=values["change_id"],
-        doc=values["doc"],
         path=values["path"] or "",
     )
 

@@ -17,10 +17,14 @@ This module does not use a database. `hash_upkeep.py` writes the hashes, and eac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 from picomem.blake2b import blake2b
+from picomem.light_dataclass import fields
+
+_Record = TypeVar("_Record")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     table: tuple(names.split())
@@ -62,38 +66,32 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     }.items()
 }
 KEYS: dict[str, tuple[str, ...]] = {
-    "meta": ("name",),
-    "user_marks": ("user_id", "name"),
-    "doc_ranges": ("user_id",),
-    "memories": ("user_id", "id", "version"),
-    "changes": ("user_id", "id"),
-    "lineage": (
-        "user_id",
-        "child_kind",
-        "child_id",
-        "child_version",
-        "parent_kind",
-        "parent_id",
-        "parent_version",
-        "role",
-    ),
-    "transcripts": ("user_id", "id"),
-    "episodes": ("user_id", "id"),
-    "index_pages": ("user_id", "agent", "project", "budget"),
-    "sessions": ("user_id", "id"),
-    "messages": ("user_id", "session_id", "seq"),
-    "session_summaries": ("user_id", "session_id"),
-    "consolidations": ("user_id", "run"),
-    "transcript_consolidations": ("user_id", "run"),
-    "spending": ("user_id", "day", "model"),
-    "note_files": ("user_id", "root", "path"),
-    "note_sections": ("user_id", "doc"),
-    "tombstones": ("user_id", "digest"),
-    "exports": ("user_id", "path"),
-    "access_tokens": ("user_id", "id"),
-    "channel_messages": ("user_id", "id"),
-    "contacts": ("user_id", "channel", "account", "native_id"),
-    "pairings": ("user_id", "code"),
+    table: tuple(names.split())
+    for table, names in {
+        "meta": "name",
+        "user_marks": "user_id name",
+        "doc_ranges": "user_id",
+        "memories": "user_id id version",
+        "changes": "user_id id",
+        "lineage": "user_id child_kind child_id child_version parent_kind parent_id parent_version role",
+        "transcripts": "user_id id",
+        "episodes": "user_id id",
+        "index_pages": "user_id agent project budget",
+        "sessions": "user_id id",
+        "messages": "user_id session_id seq",
+        "session_summaries": "user_id session_id",
+        "consolidations": "user_id run",
+        "transcript_consolidations": "user_id run",
+        "spending": "user_id day model",
+        "note_files": "user_id root path",
+        "note_sections": "user_id doc",
+        "tombstones": "user_id digest",
+        "exports": "user_id path",
+        "access_tokens": "user_id id",
+        "channel_messages": "user_id id",
+        "contacts": "user_id channel account native_id",
+        "pairings": "user_id code",
+    }.items()
 }
 REALS: dict[str, tuple[int, ...]] = {
     table: tuple(place for place, name in enumerate(names) if name == "importance") for table, names in COLUMNS.items()
@@ -105,6 +103,17 @@ encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circ
 def by_name(table: str, row: Sequence[Any]) -> dict[str, Any]:
     """The columns of a row by their names; the hash behind them is left out."""
     return dict(zip(COLUMNS[table], row, strict=False))
+
+
+def record_of(kind: Callable[..., _Record], values: Mapping[str, Any], /, **others: Any) -> _Record:
+    """A row as a record: its columns in the fields of the same names, and `others`, which are named or written in
+    another way."""
+    return kind(**{name: values[name] for name in _fields_of(kind) if name in values} | others)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 def row_hash(table: str, values: Iterable[object]) -> str:

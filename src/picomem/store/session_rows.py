@@ -15,7 +15,7 @@ from picomem.records.session import Channel, Loaded, Message, Page, Role, Sessio
 from picomem.store.connector import Row, Transaction
 from picomem.store.memory_lineage import purge_parents
 from picomem.store.reading_order import check_rises
-from picomem.store.row_hash import by_name, is_whole
+from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.session_names import Place, find_session
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
@@ -225,20 +225,13 @@ def rewrite_summary(tx: Transaction, scope: Scope, text: SummaryText) -> None:
 
 def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
     """Store a message; its text is redacted already."""
-    sql(tx).run(
-        "insert_message",
-        user=scope.user,
-        session_id=message.session_id,
-        seq=message.seq,
-        id=message.id,
-        role=message.role.value,
-        content=message.content,
-        tool_calls=_calls_json(message.tool_calls),
-        tool_call_id=message.tool_call_id,
-        origin=message.origin.value,
-        tokens=message.tokens,
-        created_at=message.created_at,
-    )
+    values = {name: getattr(message, name) for name in Message.__slots__}
+    values |= {
+        "role": message.role.value,
+        "origin": message.origin.value,
+        "tool_calls": _calls_json(message.tool_calls),
+    }
+    sql(tx).run("insert_message", user=scope.user, **values)
 
 
 def count_messages(tx: Transaction, scope: Scope, session_id: str, before: int = 1 << 62) -> int:
@@ -317,15 +310,7 @@ def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
     if row is None or not is_whole("session_summaries", row):
         return None
     values = by_name("session_summaries", row)
-    return Summary(
-        session_id=values["session_id"],
-        text=values["summary"],
-        origin=Origin(values["origin"]),
-        message_count=values["message_count"],
-        covered_seq=values["covered_seq"],
-        created_at=values["created_at"],
-        updated_at=values["updated_at"],
-    )
+    return record_of(Summary, values, text=values["summary"], origin=Origin(values["origin"]))
 
 
 def covered(tx: Transaction, scope: Scope) -> dict[str, int]:
@@ -365,18 +350,8 @@ def _message(row: Row) -> Message | None:
     calls = _calls(values["tool_calls"]) if is_whole("messages", row) else None
     if calls is None:
         return None
-    return Message(
-        session_id=values["session_id"],
-        seq=values["seq"],
-        id=values["id"],
-        role=Role(values["role"]),
-        content=values["content"],
-        tool_calls=calls,
-        tool_call_id=values["tool_call_id"],
-        origin=Origin(values["origin"]),
-        tokens=values["tokens"],
-        created_at=values["created_at"],
-    )
+    role, origin = Role(values["role"]), Origin(values["origin"])
+    return record_of(Message, values, role=role, tool_calls=calls, origin=origin)
 
 
 def from_row(scope: Scope, row: Row) -> Session | None:
@@ -384,22 +359,8 @@ def from_row(scope: Scope, row: Row) -> Session | None:
     if not is_whole("sessions", row):
         return None
     values = by_name("sessions", row)
-    return Session(
-        id=values["id"],
-        scope=Scope(scope.user, values["agent"], values["project"]),
-        channel=Channel(values["channel"]),
-        channel_id=values["channel_id"],
-        title=values["title"],
-        state=values["state"],
-        permissions=values["permissions"],
-        forked_from=values["forked_from"],
-        created_at=values["created_at"],
-        last_active_at=values["last_active_at"],
-        archived_at=values["archived_at"],
-        last_consolidated_seq=values["last_consolidated_seq"],
-        last_consolidated_at=values["last_consolidated_at"],
-        consolidation_failures=values["consolidation_failures"],
-    )
+    whose = Scope(scope.user, values["agent"], values["project"])
+    return record_of(Session, values, scope=whose, channel=Channel(values["channel"]))
 
 
 def _session_text(row: Row) -> SessionText:

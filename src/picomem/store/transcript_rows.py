@@ -225,32 +225,7 @@ def _id_of(transcript: Transcript) -> str:
 
 
 def _transcript_record(row: Row) -> Transcript:
-    return Transcript(
-        id=row[0],
-        host=row[1],
-        path=row[2],
-        session=row[3],
-        agent=row[4],
-        project=row[5],
-        branch=row[6],
-        cwd=row[7],
-        title=row[8],
-        parent_session=row[9],
-        send_policy=row[10],
-        started_at=row[11],
-        ended_at=row[12],
-        generation=row[13],
-        size=row[14],
-        fingerprint=row[15],
-        cursor=row[16],
-        state=row[17],
-        turns=row[18],
-        skipped=row[19],
-        updated_at=row[20],
-        abandoned=row[21],
-        policy_by=row[23],
-        repository=row[24],
-    )
+    return row_hash.record_of(Transcript, row_hash.by_name("transcripts", row))
 
 
 def _transcript(row: Row) -> Transcript:

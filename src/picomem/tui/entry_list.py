@@ -16,9 +16,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from picomem.tui.line_breaks import wrapped
 from picomem.tui.list_entry import ListEntry
-from picomem.tui.presented_content import styled
+from picomem.tui.presented_content import styled, wrapped
 
 _CURSOR, _CURSOR_WITHOUT_FOCUS, _NO_CURSOR = "▌ ", "│ ", "  "
 _BAR_CELLS = 8

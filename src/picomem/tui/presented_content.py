@@ -22,7 +22,7 @@ from picomem.operations.presentation import (
     Verbatim,
 )
 from picomem.text.inert_text import streamed_for_terminal
-from picomem.tui.line_breaks import wrapped
+from picomem.text.line_breaks import line_spans
 
 PLAIN = "$foreground"
 TITLE = "bold $foreground"
@@ -55,6 +55,17 @@ def styled(text: str, style: str = "", marks: Sequence[Sequence[int]] = ()) -> C
         for start, end in marks:
             content = content.stylize(MARK, start, end)
     return content
+
+
+def wrapped(content: Content, columns: int) -> list[Content]:
+    """Lines of at most so many columns. Blanks at which a line is broken are left out."""
+    lines: list[Content] = []
+    for paragraph in content.split("\n", allow_blank=True):
+        if paragraph.cell_length <= columns:
+            lines.append(paragraph)
+        else:
+            lines += [paragraph[start:end] for start, end in line_spans(paragraph.plain, columns, cell_len)]
+    return lines
 
 
 def _block(block: Block, columns: int) -> Content:

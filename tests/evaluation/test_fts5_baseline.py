@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.store.fts5_baseline import Fts5, match_of, paired
+from question_sets.fts5_baseline import Fts5, match_of, paired
 
 pytestmark = pytest.mark.sqlite_file("is about FTS5, which other databases do not have")
 

@@ -1,4 +1,4 @@
-"""`picomem bench quality --questions`: measures how well recall answers a user's own questions over their own store.
+"""`python -m benchmarks own`: measures how well recall answers a user's own questions over their own store.
 
     the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one variant after another
                                            └─▶ the same texts in plain FTS5
@@ -21,15 +21,15 @@ from time import perf_counter
 from picomem.app import check_exists, open_engine, zone_of
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
-from picomem.evaluation import metrics
-from picomem.evaluation.own_report import BARE, DEPTH, Answered, MeasuredStore, OwnReport, ShownResult, made_report
-from picomem.evaluation.questions import OwnQuestion, read_questions
-from picomem.evaluation.variants import Variant
 from picomem.light_dataclass import dataclass
 from picomem.paths import database_path, named_store
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
-from picomem.store.fts5_baseline import Fts5
+from question_sets import metrics
+from question_sets.fts5_baseline import Fts5
+from question_sets.own_questions import OwnQuestion, read_questions
+from question_sets.own_report import BARE, DEPTH, Answered, MeasuredStore, OwnReport, ShownResult, made_report
+from question_sets.variants import Variant
 
 _UNBOUNDED = 1_000_000_000
 _EVERYTHING = 1 << 40

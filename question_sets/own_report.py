@@ -1,4 +1,4 @@
-"""The report of `picomem bench quality --questions`: figures of each variant, significance of differences, and misses.
+"""The report of `python -m benchmarks own`: figures of each variant, significance of differences, and misses.
 Pure.
 """
 
@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from picomem.evaluation import metrics
-from picomem.evaluation.questions import OwnQuestion
-from picomem.evaluation.significance import Paired, paired
-from picomem.evaluation.tables import chance, markdown, plain, share
 from picomem.light_dataclass import dataclass
+from question_sets import metrics
+from question_sets.own_questions import OwnQuestion
+from question_sets.significance import Paired, paired
+from question_sets.tables import chance, markdown, plain, share
 
 BARE = "fts5"
 DEPTH = 10
