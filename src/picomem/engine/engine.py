@@ -1,7 +1,7 @@
 """The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
-calls the responsible package. The verbs that ask are in asking.py, those that change memory in telling.py; erasing and
+calls the responsible package. The verbs that ask are in reads.py, those that change memory in writes.py; erasing and
 upkeep are here. All of them hold a `CallerContext` (caller_context.py: the caller, and the resources of the process).
 Functions that only the rest of picomem needs take an engine as an argument: agent_support.py for agents and
 conversations, upkeep.py for background work and operations.
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from picomem.engine.asking import Asking
-from picomem.engine.telling import Telling
+from picomem.engine.reads import EngineReads
+from picomem.engine.writes import EngineWrites
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, StoreError
 from picomem.records.caller import (
     PURGE,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from picomem.sessions.context_window import ContextWindow
 
 
-class Engine(Asking, Telling):
+class Engine(EngineReads, EngineWrites):
     """The memory of one user. Every method that takes times takes UTC microseconds or ISO 8601 text.
 
     `Runtime.engine` makes it. Safe to share between threads.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
-from picomem.engine.callers_memory import CallersMemory
+from picomem.engine.engine_base import EngineBase
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen, positive, share
@@ -58,7 +58,7 @@ class RecallFilters(TypedDict, total=False):
     include_retold: bool
 
 
-class Asking(CallersMemory):
+class EngineReads(EngineBase):
     """Answers questions about one user's memory; see `Engine`."""
 
     @needs(READ)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
-from picomem.engine.callers_memory import CallersMemory
+from picomem.engine.engine_base import EngineBase
 from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class MemoryFields(TypedDict, total=False):
-    """What a memory has beside its content; see `Telling.remember` and `Telling.revise`."""
+    """What a memory has beside its content; see `EngineWrites.remember` and `EngineWrites.revise`."""
 
     kind: Kind | str | None
     context: str | None
@@ -51,7 +51,7 @@ class MemoryFields(TypedDict, total=False):
     origin: Origin | str | None
 
 
-class Telling(CallersMemory):
+class EngineWrites(EngineBase):
     """Changes one user's memory; see `Engine`."""
 
     @needs(WRITE)

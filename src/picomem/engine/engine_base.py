@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.caller_context import CallerContext
@@ -14,11 +13,8 @@ from picomem.records.caller import (
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 
-if TYPE_CHECKING:
-    pass
 
-
-class CallersMemory:
+class EngineBase:
     """The memory of one user, as a caller has it. The verbs are those of its subclasses; see `Engine`."""
 
     def __init__(self, context: CallerContext, close: Callable[[], None] | None = None) -> None:
