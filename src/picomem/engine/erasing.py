@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
+from picomem.erasure import file_traces
+from picomem.erasure.plan import Choice, Plan, choice, load_checked_inventory, load_inventory, may_remain, plan
+from picomem.erasure.proof import erased_finder, scan, telling
+from picomem.erasure.purge import Purged, erase, planned
+from picomem.erasure.scrub import scrub
 from picomem.errors import Conflict, NotFound, StoreError
+from picomem.memory.lease import PURGING, Lease, purge_seconds
+from picomem.paths import data_dir, named_path
+from picomem.store import tombstones, user_entries, users
+from picomem.store.connector import EVERYONE
+from picomem.transfer.export_file import write_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,9 +49,6 @@ class Eraser:
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
         """The plan of a purge; nothing is written. Raises as `purge` does."""
-        from picomem.erasure.plan import plan
-        from picomem.erasure.purge import planned
-
         missed = self._missed()
         with self._context.connector.read() as tx:
             holdings = self._inventory(tx, everything)
@@ -56,8 +63,6 @@ class Eraser:
         return (_DAMAGED_INDEX,) if self._context.connector.maintenance.has_damaged_index() else ()
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
-        from picomem.erasure.plan import load_checked_inventory, load_inventory
-
         # A purge of everything follows no links, so it need not check them.
         return (load_inventory if everything else load_checked_inventory)(tx, self._context.scope)
 
@@ -65,8 +70,6 @@ class Eraser:
         self, tx: Transaction, holdings: PurgeInventory, session: str, older_than: int | None, everything: bool
     ) -> Choice:
         """The selection; a NotFound says so if it may be damaged rows that name the session."""
-        from picomem.erasure.plan import Plan, choice, may_remain
-
         scope, now = self._context.scope, self._context.clock()
         try:
             return choice(tx, scope, session, older_than, everything, now)
@@ -77,8 +80,6 @@ class Eraser:
 
     def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
         """A sentence about each kind of damaged rows that a plan may miss."""
-        from picomem.erasure.plan import may_remain
-
         damaged = (_DAMAGED_LINKS,) if may_remain(holdings, made) else ()
         return (*_perhaps_of_user(tx, self._context.scope), *damaged)
 
@@ -92,8 +93,6 @@ class Eraser:
     ) -> Purged:
         """Do what `Engine.purge` says."""
         import logging
-
-        from picomem.erasure.purge import Purged
 
         lease, missed = self._lease(), self._missed()
         is_begun, erased, damaged = self._context.deleting(
@@ -121,11 +120,6 @@ class Eraser:
     ) -> tuple[bool, Erased | None, tuple[str, ...]]:
         """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
         damaged rows that it may have missed."""
-        from picomem.erasure.plan import Choice, plan
-        from picomem.erasure.purge import erase, planned
-        from picomem.store import tombstones, user_entries
-        from picomem.store.connector import EVERYONE
-
         # Of everyone: full text of a damaged row is made anew with that of all users.
         with self._context.connector.write(EVERYONE) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
@@ -153,18 +147,12 @@ class Eraser:
 
     def _lease(self) -> Lease:
         """A lease that shows other processes that a purge is running and did not stop halfway."""
-        from picomem.memory.lease import PURGING, Lease, purge_seconds
-
         seconds = purge_seconds(self._context.connector.maintenance.size())
         return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock, seconds=seconds)
 
     def _without_traces(
         self, erased: Erased | None, wait_seconds: float, lease: Lease, damaged: Sequence[str] = ()
     ) -> Purged:
-        from picomem.erasure import file_traces
-        from picomem.erasure.purge import Purged
-        from picomem.paths import data_dir, named_path
-
         left, unfinished, scanned = [], "", None
         try:
             left = self._context.deleting(
@@ -206,9 +194,6 @@ class Eraser:
     def _remove_copies(self, texts: Sequence[str]) -> None:
         """Remove what was erased from the kept copies of transcripts: of erased ones everything, and from those that
         stay each record that repeats erased words."""
-        from picomem.erasure.proof import erased_finder
-        from picomem.store import users
-
         copies = self._context.copies()
         copies.remove_purged()
         if texts and copies.paths():
@@ -217,8 +202,6 @@ class Eraser:
             copies.remove_matching(finder.found_in)
 
     def _write_again(self, exported: Export) -> str:
-        from picomem.transfer.export_file import write_again
-
         clean = self._context.cleaner().shown_text
         return write_again(self._context.connector, exported, clean, self._context.clock())
 
@@ -229,10 +212,6 @@ class Eraser:
         time stand in no row any more, and still in the files. So while another purge is under way, what was found is
         looked for again.
         """
-        from picomem.erasure import file_traces
-        from picomem.erasure.proof import scan, telling
-        from picomem.store import tombstones, users
-
         until = monotonic() + wait_seconds
         is_last = False
         while True:
@@ -249,8 +228,6 @@ class Eraser:
 
     def scrub(self, dry_run: bool) -> Scrubbed:
         """Do what `Engine.scrub` says."""
-        from picomem.erasure.scrub import scrub
-
         made_by = self._context.vectors()
         vectors_of = made_by.store_text if made_by else None
         done = scrub(
@@ -288,8 +265,6 @@ class Eraser:
 
 def _perhaps_of_user(tx: Transaction, scope: Scope) -> tuple[str, ...]:
     """A sentence about rows that a purge does not find because their user id is damaged, if there are any."""
-    from picomem.store import users
-
     if not users.perhaps_damaged(tx, scope):
         return ()
     return (CodedText("warning.damaged_rows_stay", command=_DOCTOR),)

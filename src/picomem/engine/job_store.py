@@ -20,6 +20,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.lease import LEASE_SECONDS, SLACK_SECONDS, Heartbeat, Lease, is_running, lease_name, lease_on
 from picomem.memory.lease import jobs as listed
+from picomem.memory.vectors import missing
 from picomem.records.job import LONGEST_REST, Job, JobState, job_name
 from picomem.records.scope import Scope
 from picomem.settings import Settings
@@ -117,8 +118,6 @@ class JobStore:
 
     def is_without_vectors(self, user: str, model: str) -> bool:
         """Return whether rows of a user have no vector of a model. Raises StoreError."""
-        from picomem.memory.vectors import missing
-
         with self._resources.connector.read() as tx:
             return missing(tx, Scope(user), model) > 0
 

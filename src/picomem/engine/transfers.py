@@ -6,9 +6,15 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import ingester
 from picomem.errors import InvalidInput
+from picomem.history.imported_conversations import conversations_left
+from picomem.ingest.discovery import FoundTranscript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
+from picomem.transfer.export_file import lines_of, write_export
+from picomem.transfer.export_lines import ExportCounts
+from picomem.transfer.importer import Importer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +28,6 @@ if TYPE_CHECKING:
 
 def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
     """Write all that the user has to a file, and remember where, for a purge. Raises InvalidInput."""
-    from picomem.transfer.export_file import write_export
-
     context = engine._context
     try:
         str(path).encode()
@@ -38,9 +42,6 @@ def export_lines(engine: Engine, form: ExportFormat) -> Generator[str]:
 
     Close it before the engine: it reads in one transaction.
     """
-    from picomem.transfer.export_file import lines_of
-    from picomem.transfer.export_lines import ExportCounts
-
     context = engine._context
     scope, clean = Scope(context.scope.user), context.cleaner().shown_text
     with context.connector.read() as tx:
@@ -49,8 +50,6 @@ def export_lines(engine: Engine, form: ExportFormat) -> Generator[str]:
 
 def left_by_undo(engine: Engine, run: str) -> str:
     """Describe in a sentence which conversations an undo of a run leaves; empty if none."""
-    from picomem.history.imported_conversations import conversations_left
-
     with engine._context.connector.read() as tx:
         return engine._context.cleaner().shown_text(conversations_left(tx, engine.scope, run))
 
@@ -67,10 +66,6 @@ def import_from(
 
     With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
     """
-    from picomem.engine.upkeep import ingester
-    from picomem.ingest.discovery import FoundTranscript
-    from picomem.transfer.importer import Importer
-
     context, run = engine._context, new_id()
 
     def tell(state: IngestProgress) -> None:

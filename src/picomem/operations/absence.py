@@ -19,6 +19,7 @@ from picomem.operations.wording import plural
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
 from picomem.records.kinds import Priority
+from picomem.store.episodes import text_of
 from picomem.text.terms import terms
 
 if TYPE_CHECKING:
@@ -192,8 +193,6 @@ def _words_held(question: str, text: str) -> list[str]:
 
 
 def _text_of(entry: Explanation) -> str:
-    from picomem.store.episodes import text_of
-
     if entry.memory is not None:
         return f"{entry.memory.content}\n{entry.memory.key}"
     return text_of(entry.episode) if entry.episode is not None else ""

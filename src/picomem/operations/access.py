@@ -7,6 +7,8 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, HOUR, Micros, iso
+from picomem.engine.authorization import grant as grant_to
+from picomem.engine.authorization import granted, make_token, revoke_token, tokens
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
@@ -113,8 +115,6 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
     memory:write:global reach the memory of every user, and server:read:metrics the numbers of the server; `picomem
     grant` grants these three first.
     """
-    from picomem.engine.authorization import make_token
-
     expires_at = _end(request.expires, engine)
     label = " ".join(request.label.split())[:_LONGEST_LABEL]
     token, text = make_token(engine, frozenset(request.scope), label, expires_at)
@@ -123,8 +123,6 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
 
 def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
     """List a user's tokens: what each is for, what it permits, and whether it is valid."""
-    from picomem.engine.authorization import tokens
-
     now = engine.now()
     damaged: list[str] = []
     views = [_view(token, now) for token in tokens(engine, damaged)]
@@ -133,8 +131,6 @@ def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
 
 def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
     """Revoke a token; running servers refuse it at once."""
-    from picomem.engine.authorization import revoke_token
-
     return _view(revoke_token(engine, request.id), engine.now())
 
 
@@ -143,9 +139,6 @@ def grant(engine: Engine, request: GrantRequest) -> GrantResult:
 
     Tokens of the user need the permission as their scope as well.
     """
-    from picomem.engine.authorization import grant as grant_to
-    from picomem.engine.authorization import granted
-
     wanted = frozenset(request.permission)
     holds = grant_to(engine, wanted, withdraw=request.withdraw) if wanted else granted(engine)
     return GrantResult(engine.scope.user, sorted(holds))

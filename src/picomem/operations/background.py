@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine import job_store
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
@@ -58,8 +59,6 @@ def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
 
     A process that stays does the work: the server, MCP, a watch of transcripts and a chat. All of them share the jobs.
     """
-    from picomem.engine import job_store
-
     page, cursor = page_of(
         job_store.jobs(engine), lambda job: (job.name,), request.cursor, request.limit, example=("",)
     )
@@ -77,8 +76,6 @@ def cancel_job(engine: Engine, request: CancelJobRequest) -> JobView:
 
     Whichever process runs it stops it within seconds. What was stored until then is kept.
     """
-    from picomem.engine import job_store
-
     return _job_view(job_store.cancel_job(engine, request.name, resume=request.resume))
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.engine.backup_files import Restored, back_up
+from picomem.engine.backup_files import examine_backup as examined
+from picomem.engine.backup_files import restore as put_in_place
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
@@ -81,8 +84,6 @@ def backup(engine: Engine, request: BackupRequest) -> BackupResult:
 
     The copy holds what was stored when it began; a file that is there already is never overwritten.
     """
-    from picomem.engine.backup_files import back_up
-
     target = _path(request.target)
     is_meant_as_folder = request.target.endswith(("/", os.sep)) or not target.suffix
     if is_meant_as_folder and not is_folder(target):
@@ -100,10 +101,6 @@ def restore(engine: Engine, request: RestoreRequest) -> RestoreResult:
     The backup is examined first, and a damaged one is refused. Programs that have the store open store nothing more
     until they are restarted, and say so. What was purged since the backup does not come back unasked.
     """
-    from picomem.engine.backup_files import Restored
-    from picomem.engine.backup_files import examine_backup as examined
-    from picomem.engine.backup_files import restore as put_in_place
-
     if request.purge_again and request.keep_purged:
         raise InvalidInput("Say either --purge-again or --keep-purged.")
     path = _path(request.backup)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem import consolidation_runner
 from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import dataclass
+from picomem.models.selection import generator_of
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import view_of
@@ -140,9 +142,6 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `review`. Each run is one change: `changes` lists
     it, and `undo` takes it back.
     """
-    from picomem import consolidation_runner
-    from picomem.models.selection import generator_of
-
     generator = generator_of(engine.settings)
     if request.session:
         if progress:

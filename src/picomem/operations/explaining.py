@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.coded_text import CodedText, Command
+from picomem.engine.agent_support import handouts
+from picomem.engine.upkeep import keys_of, version_numbers
 from picomem.light_dataclass import dataclass, field
+from picomem.memory.version_history import versions_at
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, memory_view
 from picomem.operations.operation import ChatCommand, Operation, option
@@ -72,8 +75,6 @@ class WhyResult:
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Explain why something was stored, merged or refused: the decision, its time, its author and its source."""
-    from picomem.engine.agent_support import handouts
-
     explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project), limit=request.limit)
     explanation = transcript = ""
     if explained.episode is not None:
@@ -116,8 +117,6 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
 
 def _contradicted(engine: Engine, memories: Iterable[Memory]) -> dict[str, str]:
     """The keys of what memories may contradict, by id."""
-    from picomem.engine.upkeep import keys_of
-
     return keys_of(engine, {id_ for memory in memories for id_ in memory.contradicts})
 
 
@@ -146,9 +145,6 @@ class HistoryResult:
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what it said, when it was current, and when it was true."""
-    from picomem.engine.upkeep import version_numbers
-    from picomem.memory.version_history import versions_at
-
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)

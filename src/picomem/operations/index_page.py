@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.upkeep import index_account, unknown_project
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import MemoryView, memory_view
 from picomem.operations.operation import Operation, option
@@ -62,8 +63,6 @@ class IndexResult:
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
-    from picomem.engine.upkeep import index_account, unknown_project
-
     scope = engine.scope.narrowed(project=request.project, agent=request.agent)
     warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)
     if request.export:

@@ -6,8 +6,12 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from picomem.engine.review import count_suggestions
+from picomem.engine.upkeep import keep_transcripts
 from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.discovery import default_places
 from picomem.light_dataclass import asdict, dataclass
+from picomem.memory.markdown_import import left_out
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text
 from picomem.operations.wording import counts, plural
@@ -65,10 +69,6 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
     are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
-    from picomem.engine.review import count_suggestions
-    from picomem.engine.upkeep import keep_transcripts
-    from picomem.ingest.discovery import default_places
-
     if any(not path.strip() for path in request.paths):
         # An empty variable in a script must not read the folder that it happens to run in.
         raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")
@@ -170,8 +170,6 @@ def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
     """Import the entries of Markdown memory (MEMORY.md, memory/*.md) as typed memories, through the write gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
-    from picomem.memory.markdown_import import left_out
-
     paths = [named_path(path) for path in request.paths]
     done = engine.migrate(paths)
     entries = [

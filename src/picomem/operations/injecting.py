@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from picomem.engine.agent_support import by_words, cites_sources
+from picomem.injection.context_block import as_injected, asks_memory
+from picomem.injection.prompt_context import AgentPrompt, Injection, injection
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.recall_views import HitView, hit_view
 from picomem.operations.wording import attributed, day
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
+from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -67,11 +71,6 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
 
     It searches memory by words alone, as hooks do. Nothing is recorded as injected into a session.
     """
-    from picomem.engine.agent_support import by_words, cites_sources
-    from picomem.injection.context_block import as_injected, asks_memory
-    from picomem.injection.prompt_context import AgentPrompt, Injection, injection
-    from picomem.text.tokens import count_tokens
-
     hooks = engine.settings.hooks
     is_cited = cites_sources(engine)
     acting = by_words(engine, request.project)
@@ -102,8 +101,6 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
 
 
 def _obstacle(chosen: Injection, min_relevance: float) -> Obstacle:
-    from picomem.injection.context_block import as_injected
-
     if chosen.block:
         return ""
     if not chosen.hits:

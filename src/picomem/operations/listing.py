@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced
 from picomem.operations.memory_views import MemoryView, damage_warnings, memory_view
@@ -12,6 +13,7 @@ from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.wording import attributed, day, nothing_matches
 from picomem.records.kinds import Kind, Origin, Priority
+from picomem.store.memory_lists import ListFilter, ListPlace, ListQuery
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -46,9 +48,6 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
-    from picomem.store.memory_lists import ListFilter, ListQuery
-
     now = engine.now()
     damaged: list[str] = []
     wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
@@ -74,8 +73,6 @@ def _list_place(cursor: str) -> ListPlace | None:
     """The place behind which a page of the store's list begins."""
     if not cursor:
         return None
-    from picomem.store.memory_lists import ListPlace
-
     unpinned, importance, known_from, key, id_, version = place_of(cursor, (False, 0.0, 0, "", "", 0))
     return ListPlace(not unpinned, -importance, min(-known_from, LARGEST), key, id_, version)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.upkeep import unknown_project
 from picomem.errors import StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
@@ -169,8 +170,6 @@ class IndexStatusResult:
 
 def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResult:
     """Show how full the always-loaded index page is and how many memories it leaves out."""
-    from picomem.engine.upkeep import unknown_project
-
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
     warnings = [] if engine.caller.is_agent else unknown_project(engine, request.project)

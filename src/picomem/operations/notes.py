@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.agent_support import cites_sources
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.fenced_results import fenced, fenced_turn
@@ -66,8 +67,6 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
 
     Ask memory_recall first; this is for what is written in notes only. Changed files are read before it answers.
     """
-    from picomem.engine.agent_support import cites_sources
-
     results: list[NoteView] = []
     warnings: list[str] = []
     cited = cites_sources(engine)

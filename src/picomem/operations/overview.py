@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, MINUTE, to_datetime
+from picomem.engine.upkeep import episodes_by_time, holds_episodes, projects_and_agents
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Block, Heading, Presentation, Sentence, Table, Text
@@ -44,8 +45,6 @@ class DaysResult:
 
 def days(engine: Engine, request: DaysRequest) -> DaysResult:
     """Count what was said, by day."""
-    from picomem.engine.upkeep import episodes_by_time, holds_episodes
-
     now = engine.now()
     since, until = between(request.since, request.until, now, engine.zone)
     until = now + DAY if until is None else until
@@ -76,8 +75,6 @@ class ProjectsResult:
 
 def projects(engine: Engine, _request: ProjectsRequest) -> ProjectsResult:
     """List the projects, and the agents, that memories and past sessions belong to."""
-    from picomem.engine.upkeep import projects_and_agents
-
     return ProjectsResult(*projects_and_agents(engine))
 
 

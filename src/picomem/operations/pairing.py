@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.engine.channel_contacts import accept, every_contact, former_people, pairings, revoke
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
@@ -86,8 +87,6 @@ class PairRevokeResult:
 
 def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
     """List the senders who wait for acceptance on a channel, with their codes, and the accepted contacts."""
-    from picomem.engine.channel_contacts import every_contact, former_people, pairings
-
     damaged: list[str] = []
     waiting = [
         SenderView(
@@ -125,8 +124,6 @@ def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
     `--user` names the user whose memory it is. Without it, the sender is a user of their own, such as
     `whatsapp:351912345678@s.whatsapp.net`.
     """
-    from picomem.engine.channel_contacts import accept
-
     is_named = request.own or engine.scope.user != engine.settings.data.user
     user, pairing = accept(engine, request.code, engine.scope.user if is_named else "")
     return PairAcceptResult(user, list(pairing.native_ids))
@@ -137,8 +134,6 @@ def pair_revoke(engine: Engine, request: PairRevokeRequest) -> PairRevokeResult:
 
     A revoked id stands for nobody until its sender is accepted again.
     """
-    from picomem.engine.channel_contacts import revoke
-
     return PairRevokeResult(engine.scope.user, revoke(engine, engine.scope.user, request.id), request.id)
 
 

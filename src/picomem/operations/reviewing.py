@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
+from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
@@ -74,8 +75,6 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     the suggestion, or archives the memory, or the newer of a pair. With `other`, supersede and merge take any two
     memories: the first replaces the other. `undo` takes each decision back.
     """
-    from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
-
     if bool(request.name) != bool(request.verdict):
         raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
     if request.verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.engine.user_aliases import channel_users
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
@@ -213,8 +214,6 @@ def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
 
 
 def _session_view(engine: Engine, session: Session) -> SessionView:
-    from picomem.engine.user_aliases import channel_users
-
     users = channel_users(engine, session)
     user = users[0] if len(users) == 1 else session.scope.user
     return view_of(SessionView, session, session.scope, user=user, users=users)

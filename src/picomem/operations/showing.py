@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced, fenced_role, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.wording import attributed, day, plural
+from picomem.recall.hits import episode_hit
+from picomem.recall.passages import best_match, excerpt
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn, with_questions
 
@@ -79,10 +82,6 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     A long message, and an episode of several, is opened at the words of `query`.
     """
-    from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
-    from picomem.recall.hits import episode_hit
-    from picomem.recall.passages import best_match
-
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
     hit = episode_hit(episode, transcript, 0.0, "", event=event)
@@ -114,8 +113,6 @@ def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) ->
 
 
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
-    from picomem.recall.passages import excerpt
-
     text = with_questions(turn.shown, turn.answers)
     shown = excerpt(text, request.query, max(0, text.find(preview)), is_whole=request.all)
     return TurnView(

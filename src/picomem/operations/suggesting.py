@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.review import waiting_suggestions
+from picomem.engine.upkeep import unknown_project
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
@@ -53,8 +55,6 @@ def suggestions(engine: Engine, request: SuggestionsRequest) -> SuggestionsResul
 
     They are no memories: `review ID keep` makes one of a suggestion, and `review ID discard` hides it.
     """
-    from picomem.engine.review import waiting_suggestions
-    from picomem.engine.upkeep import unknown_project
 
     def place(suggestion: Suggestion) -> tuple[int, str]:
         return -(suggestion.at or 0), suggestion.id

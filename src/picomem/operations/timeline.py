@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import value_of
+from picomem.engine.agent_support import cites_sources
+from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, given_filters, option
@@ -13,6 +15,7 @@ from picomem.operations.presentation import Block, Heading, Presentation, Presen
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import between
 from picomem.operations.wording import attributed, day, nothing_matches, plural
+from picomem.store.episodes import TimelinePlace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -49,9 +52,6 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
-    from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
-
     since, until = between(request.since, request.until, engine.now(), engine.zone)
     damaged: list[str] = []
     hits, last = timeline_page(
@@ -85,8 +85,6 @@ def _timeline_place(cursor: str) -> TimelinePlace | None:
     """The place behind which a page of the timeline begins. The first of its values, a time, may be null."""
     if not cursor:
         return None
-    from picomem.store.episodes import TimelinePlace
-
     started_at, first_turn, part, id_ = place_of(cursor, (0, 0, 0, ""), nullable=(0,))
     return TimelinePlace(started_at, first_turn, part, id_)
 

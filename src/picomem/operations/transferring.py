@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, cast
 
+from picomem.engine.transfers import export_lines, export_to, import_from
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
@@ -13,6 +14,7 @@ from picomem.operations.recall_views import view_of
 from picomem.operations.wording import counts as counts_of
 from picomem.operations.wording import plural
 from picomem.paths import named_path, status_of
+from picomem.transfer.import_format import guessed_format, import_format_named
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -66,8 +68,6 @@ def export(engine: Engine, request: ExportRequest) -> ExportResult:
     A purge finds the file and writes it again from what is left. Episodes are left out: they are read again from the
     transcripts that they point to.
     """
-    from picomem.engine.transfers import export_to
-
     if not request.path.strip():
         raise InvalidInput("An export without a file goes to standard output as lines, not as a result; name a file.")
     path = named_path(request.path)
@@ -89,8 +89,6 @@ def exported_lines(engine: Engine, request: ExportRequest) -> Generator[str] | N
     """The lines of an export that names no file."""
     if request.path:
         return None
-    from picomem.engine.transfers import export_lines
-
     return export_lines(engine, request.chosen_format)
 
 
@@ -139,9 +137,6 @@ def import_(engine: Engine, request: ImportRequest, progress: Progressing | None
     Everything passes redaction and the write gate, and keeps its time and its origin. Importing the same file again
     adds nothing. `undo` takes the memories of one import back.
     """
-    from picomem.engine.transfers import import_from
-    from picomem.transfer.import_format import guessed_format, import_format_named
-
     if not request.path.strip():
         raise InvalidInput("The path is empty; name a file or folder to import.")
     path = named_path(request.path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
+from picomem.engine.transfers import left_by_undo
+from picomem.engine.upkeep import undone_changes
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
@@ -58,8 +60,6 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
     and summary. Of a session of another program all is taken back that a model made of it.
     """
-    from picomem.engine.transfers import left_by_undo
-
     done = engine.undo(request.change, reason=request.reason)
     now = engine.now()
     undone = change_views(engine, [(step.undone, step.key) for step in done])
@@ -117,8 +117,6 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     """
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
-    from picomem.engine.upkeep import undone_changes
-
     damaged: list[str] = []
     undone = undone_changes(engine, damaged)
     recorded = engine.changes(

@@ -33,6 +33,8 @@ from picomem.ingest.format import (
     moved,
     record_in,
 )
+from picomem.ingest.formats.openclaw.database import holds_events, sessions
+from picomem.ingest.formats.openclaw.send_policy import SETTINGS, policies
 from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_file, of_message
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
@@ -85,13 +87,9 @@ class OpenClaw(LineFormat):
             yield TranscriptFolder(self.name, agent / "agent")
 
     def send_policies(self, path: Path, home: Path, env: Mapping[str, str], /) -> SendPolicies:
-        from picomem.ingest.formats.openclaw.send_policy import policies
-
         return policies(path, home, env)
 
     def policy_files(self, path: Path, home: Path, env: Mapping[str, str], /) -> Iterable[Path]:
-        from picomem.ingest.formats.openclaw.send_policy import SETTINGS
-
         above = [folder / SETTINGS for folder in (path, *path.parents[:3])]
         return [moved(env, "OPENCLAW_CONFIG_PATH", home / ".openclaw" / SETTINGS), *above]
 
@@ -99,8 +97,6 @@ class OpenClaw(LineFormat):
         if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:
             return False
         if head.startswith(MAGIC):
-            from picomem.ingest.formats.openclaw.database import holds_events
-
             return is_database(path) and (path.name == DATABASE or holds_events(path))
         return any(_is_ours(record) for record in first_records(head, 5))
 
@@ -118,8 +114,6 @@ class OpenClaw(LineFormat):
         return state
 
     def database(self, path: Path) -> AbstractContextManager[Sequence[RecordSource]]:
-        from picomem.ingest.formats.openclaw.database import sessions
-
         return sessions(path)
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:

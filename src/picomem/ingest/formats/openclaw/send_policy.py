@@ -22,6 +22,7 @@ from typing import Any
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import HostPolicy, SendPolicies, moved, strictest
+from picomem.ingest.formats.openclaw.database import session_entries
 from picomem.ingest.formats.openclaw.senders import LIST, session_names
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.source import is_database
@@ -118,8 +119,6 @@ def _of_list(path: Path) -> Iterator[tuple[Mapping[str, Any] | None, tuple[str, 
 
 def _of_database(path: Path) -> Iterator[tuple[Mapping[str, Any] | None, tuple[str, ...]]]:
     """The sessions of a database, as `_of_list` gives those of a list. An older session has its key's entry."""
-    from picomem.ingest.formats.openclaw.database import session_entries
-
     with closing(HostDatabase(path)) as database:
         for entry, session in session_entries(database):
             yield entry, (session,)
