@@ -75,8 +75,8 @@ def test_what_another_said_is_doubt_where_a_speaker_is_named():
     assert confidence([said("paint", "harbour", own=True), said("harbour")], {"ann"}) > 0.8
 
 
-@pytest.mark.requirement("X8")
 def test_a_statement_that_is_known_word_for_word_is_known(engine: Engine):
+    """Issue 37, 3.15."""
     said = "The anchor winch was made by Dolphin Ltd in 1987"
     engine.remember(said)
     answer = engine.recall(said)

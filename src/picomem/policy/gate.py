@@ -211,11 +211,12 @@ def _is_only_secret(content: str) -> bool:
 
 
 # What the runtime puts around and into what it hands out of memory: the head of its page, the tags of its blocks (and
-# of other memories'), the fence, links.
+# of other memories'), the fence, links, citations.
 _MARKS = late_pattern(
     r"(?im)^# memory index$|"
     r"</?(?:picomem|relevant-memories|hindsight_memories|claude-mem-context|recalled|memory-context)\b|"
-    r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/"
+    r"<untrusted-text origin=|\bpicomem:/{0,2}(?:memory|episode|session|transcript)/|"
+    r"\(session [\w-]{6,64}, messages? \d|\bmemory_recall\((?:query|category)=|\bepisode [0-9a-f-]{8,36} \["
 )
 _LINE = late_pattern(
     r"(?m)^[ \t]*(?:[-*•]|\d{1,4}\.)?[ \t]*([a-z]\w{0,63})\b(?:[ \t]?[(\[][^\n()\[\]]{1,270}[)\]])*[ \t]*: (\S[^\n]*)$"

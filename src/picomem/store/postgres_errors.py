@@ -10,6 +10,7 @@ from psycopg import errors as postgres
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from picomem import errors
+from picomem.coded_text import CodedText, Command
 
 LOCK_SECONDS = 30
 
@@ -28,6 +29,9 @@ def postgres_translation(error: Exception, store: str) -> errors.PicomemError:
     said = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, psycopg.DataError) and "NUL" in said:
         return errors.InvalidInput("A text holds a NUL character, which PostgreSQL cannot keep; remove it.")
+    if isinstance(error, postgres.UndefinedTable | postgres.UndefinedColumn | postgres.InvalidSchemaName):
+        repair = Command("doctor", repair=True)
+        return errors.Corrupt(CodedText("failure.incomplete_store", place=store, problem=said, command=repair))
     for kinds, ours, sentence in _SENTENCES:
         if isinstance(error, kinds):
             return ours(sentence.format(store=store, said=said))
@@ -72,11 +76,6 @@ _SENTENCES: tuple[tuple[tuple[type[Exception], ...], type[errors.PicomemError], 
         (postgres.DataCorrupted, postgres.IndexCorrupted),
         errors.Corrupt,
         "{store} is damaged ({said}); restore it from a backup of the server.",
-    ),
-    (
-        (postgres.UndefinedTable, postgres.UndefinedColumn, postgres.InvalidSchemaName),
-        errors.Corrupt,
-        "{store} lacks a part of what it should hold ({said}); let `doctor` repair it.",
     ),
     ((postgres.NumericValueOutOfRange,), errors.InvalidInput, "A number is too large for a database ({said})."),
     (

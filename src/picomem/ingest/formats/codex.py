@@ -53,15 +53,12 @@ if TYPE_CHECKING:
 
     from picomem.ingest.format import TurnDetails
 
-_QUIET = {
-    "turn_context": "bookkeeping",
+_QUIET = dict.fromkeys(
+    """turn_context token_usage_record world_state retained_context security_risk_score realtime_item""".split(),
+    "bookkeeping",
+) | {
     "inter_agent_communication": "inter-agent",
     "inter_agent_communication_metadata": "inter-agent",
-    "token_usage_record": "bookkeeping",
-    "world_state": "bookkeeping",
-    "retained_context": "bookkeeping",
-    "security_risk_score": "bookkeeping",
-    "realtime_item": "bookkeeping",
 }
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _ITEMS = {
