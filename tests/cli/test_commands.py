@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -118,6 +119,17 @@ def test_what_a_memory_has_besides_its_text_is_printed(picomem: Picomem) -> None
         assert all(words in printed for words in said)
     assert "#ops" in picomem("recall", "staging").out
     assert "expires" not in picomem("revise", "port", "--expires-at", "never").out
+
+
+@pytest.mark.requirement("X3")
+def test_forget_prints_how_to_take_it_back(picomem: Picomem) -> None:
+    """Issue 37, 3.14."""
+    picomem("remember", "The crane is yellow", "--key", "crane")
+    printed = picomem("forget", "crane").out
+    command = re.search(r"picomem (undo [0-9a-f-]+)", printed)
+    assert command, printed
+    assert picomem(*command[1].split()).code == 0
+    assert "yellow" in picomem("recall", "crane").out
 
 
 def test_a_forgotten_and_renewed_key_shows_both_lives_and_what_is_current(picomem: Picomem) -> None:

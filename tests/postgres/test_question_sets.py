@@ -1,7 +1,7 @@
 """Both databases answer the questions of development sets alike: hits, order, scores and confidence.
 
-The two sets in `question_sets/` were written for this test. `PICOMEM_TEST_SETS` names further ones, as `picomem bench
-quality` takes them, with `:` between them, and `PICOMEM_TEST_SETS_EVERY=8` takes one case in eight of each.
+The two sets in `question_sets/` were written for this test. `PICOMEM_TEST_SETS` names further ones, as
+`python -m benchmarks quality` takes them, with `:` between them, and `PICOMEM_TEST_SETS_EVERY=8` takes one case in eight of each.
 """
 
 from __future__ import annotations
