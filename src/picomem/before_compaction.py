@@ -17,11 +17,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyio.to_thread import run_sync
+
 from picomem.clock import to_datetime
 from picomem.engine.agent_support import safe_text
 from picomem.engine.upkeep import reach
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
+from picomem.notes.daily import append, is_writable
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -57,10 +60,6 @@ async def flush(engine: Engine, ask: Ask, workspace: Path | None, *, read_only: 
 
     Without a workspace the agent has its turn, and there is no note to fall back on.
     """
-    from anyio.to_thread import run_sync
-
-    from picomem.notes.daily import is_writable
-
     if not engine.settings.memory.enabled:
         return Flushed("skipped", reason="memory.enabled is off")
     if read_only or (workspace is not None and not await run_sync(is_writable, workspace)):
@@ -94,8 +93,6 @@ def statements(answer: str) -> list[str]:
 
 def _noted(engine: Engine, workspace: Path, answer: str, reason: str) -> Flushed:
     """Append what the agent wrote to the note of the day."""
-    from picomem.notes.daily import append
-
     lines = statements(safe_text(engine, answer))
     if not lines:
         return Flushed("nothing", reason=reason)

@@ -26,7 +26,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from anyio import CancelScope
+from anyio.to_thread import run_sync
+
 from picomem.consolidation.due import distils_unasked
+from picomem.consolidation.proposal_checks import check_proposal
+from picomem.consolidation.timeline_entries import raw
 from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
 from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
@@ -72,8 +77,6 @@ async def consolidate(
     generator is asked only for the first part, and only the cost is stored. A failing generator is reported in the
     result, not raised. Raises NotFound, Corrupt and StoreError.
     """
-    from anyio.to_thread import run_sync
-
     if not (force or engine.settings.memory.enabled):
         return Consolidated(session_id, state="off")
     store = await run_sync(consolidator, engine)
@@ -96,8 +99,6 @@ async def _consolidate(
     most_parts: int = 0,
 ) -> Consolidated:
     """Consolidate a session of a store in at most so many parts (0: as many as it needs)."""
-    from anyio.to_thread import run_sync
-
     done = Consolidated(session_id)
     if not store.works_without_model and isinstance(generator, ExtractiveGenerator):
         done.state = "no model"
@@ -142,8 +143,6 @@ async def consolidate_conversations(
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Consolidated]:
     """Consolidate the conversations with PicoBot that are due; a part of `consolidate_due`."""
-    from anyio.to_thread import run_sync
-
     if not (force or engine.settings.memory.enabled):
         return []
     store = await run_sync(consolidator, engine)
@@ -162,8 +161,6 @@ async def consolidate_conversations(
 
 async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconciled], Consolidated]:
     """Ask a model about a few doubted pairs; what became of each, and what that cost. Nothing without a model."""
-    from anyio.to_thread import run_sync
-
     done = Consolidated("")
     if not isinstance(generator, Judge):
         return [], done
@@ -182,8 +179,6 @@ async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconcil
 
 async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:
     """Return the transcripts that a request of a person would consolidate now, the latest first."""
-    from anyio.to_thread import run_sync
-
     store = await run_sync(transcript_consolidator, engine)
     return await run_sync(store.waiting_transcripts)
 
@@ -200,8 +195,6 @@ async def consolidate_transcripts(
     Nothing is done without a model. A transcript that the generator fails on is passed by, but after a few failures in
     a row it is the generator's.
     """
-    from anyio.to_thread import run_sync
-
     if isinstance(generator, ExtractiveGenerator) or not (force or distils_unasked(engine.settings)):
         return []
     store = await run_sync(transcript_consolidator, engine)
@@ -250,9 +243,6 @@ async def _run(
     engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated, dry_run: bool
 ) -> None:
     """One part: ask, and keep what came of it. Of the processes on a store one asks a model at a time."""
-    from anyio import CancelScope
-    from anyio.to_thread import run_sync
-
     if not _asks(generator, ready):
         await _kept(engine, store, generator, ready, done, dry_run)
         return
@@ -271,8 +261,6 @@ async def _run(
 async def _kept(
     engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated, dry_run: bool
 ) -> None:
-    from anyio.to_thread import run_sync
-
     name = generator.name
     try:
         checked = await _asked(engine, store, generator, ready, done)
@@ -315,8 +303,6 @@ class _RecordedBudget:
         self.refused = False
 
     async def reserve(self, most: Spend) -> bool:
-        from anyio.to_thread import run_sync
-
         if not await run_sync(self._store.reserve, self._model, most):
             self.refused = True
             return False
@@ -325,8 +311,6 @@ class _RecordedBudget:
         return True
 
     async def settle(self, spend: Spend) -> None:
-        from anyio.to_thread import run_sync
-
         await run_sync(self._store.settle, self._model, self._reserved, spend)
         self._done.spend += spend + -self._reserved
 
@@ -338,8 +322,6 @@ async def _asked(
 
     Raises GeneratorFailed.
     """
-    from anyio.to_thread import run_sync
-
     if not _asks(generator, ready):
         return None
     budget = _RecordedBudget(store, generator.name, done)
@@ -360,9 +342,6 @@ async def _asked(
 
 def _without_model(ready: PreparedPart) -> tuple[str, CheckedProposal]:
     """The proposal for a part without a model, and the name of its source."""
-    from picomem.consolidation.proposal_checks import check_proposal
-    from picomem.consolidation.timeline_entries import raw
-
     try:
         return ExtractiveGenerator.name, check_proposal(
             extracted(ready.material), ready.part, ready.known, lambda text: text

@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import anyio
+
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
 from picomem.models.generator import CallBudget, DoubtedPair, Material, PairVerdict, Proposal
@@ -121,8 +123,6 @@ def _split(command: str) -> list[str]:
 
 async def _run(arguments: Sequence[str], prompt: str, seconds: int) -> _Output:
     """Run a command to its end. Raises _NotStarted, and GeneratorFailed where it is too slow or says too much."""
-    import anyio
-
     process = await _started(arguments)
     try:
         with anyio.fail_after(seconds):
@@ -137,8 +137,6 @@ async def _run(arguments: Sequence[str], prompt: str, seconds: int) -> _Output:
 
 
 async def _started(arguments: Sequence[str]) -> Process:
-    import anyio
-
     folder = paths.data_dir() / "consolidation-command"
     try:
         paths.make_private_dir(folder)
@@ -159,8 +157,6 @@ async def _started(arguments: Sequence[str]) -> Process:
 
 async def _talk(process: Process, prompt: str) -> _Output:
     """Write the prompt while the answer is read, since neither side may have room for all of it."""
-    import anyio
-
     assert process.stdin and process.stdout and process.stderr
     said, trouble = bytearray(), bytearray()
     status, too_much = 0, False

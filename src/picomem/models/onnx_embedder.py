@@ -23,6 +23,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import unit_rows
@@ -221,8 +223,6 @@ class OnnxEmbedder:
         return _CJK_TRUST if is_cjk(text) and not self._knows_cjk else 1.0
 
     def _embedded(self, texts: Sequence[str]) -> np.ndarray:
-        import numpy as np
-
         if not texts:
             return np.zeros((0, 0), np.float32)
         with self._loading:
@@ -235,8 +235,6 @@ class OnnxEmbedder:
         return unit_rows(np.stack(rows))
 
     def _run(self, session: onnxruntime.InferenceSession, encoded: list[Any]) -> np.ndarray:
-        import numpy as np
-
         width = max(len(encoding.ids) for encoding in encoded)
         given = {
             name: np.zeros((len(encoded), width), np.int64)
@@ -303,8 +301,6 @@ def batches(lengths: Sequence[int], together: int = _TOGETHER) -> Iterator[list[
 
 def pooled(output: np.ndarray, mask: np.ndarray, how: str) -> np.ndarray:
     """One row a text, from one row a token (or from a model that has done it: then as it is). Pure."""
-    import numpy as np
-
     if output.ndim == 2:
         return output
     if how == "cls":
@@ -317,8 +313,6 @@ def pooled(output: np.ndarray, mask: np.ndarray, how: str) -> np.ndarray:
 
 def _run_safely(session: onnxruntime.InferenceSession, given: dict[str, np.ndarray]) -> np.ndarray:
     """The model's vectors of sentences where it makes them, else its vectors of tokens, which come first."""
-    import numpy as np
-
     names = [output.name for output in session.get_outputs()]
     chosen = "sentence_embedding" if "sentence_embedding" in names else names[0]
     try:
