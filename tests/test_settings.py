@@ -106,6 +106,7 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
         ("[data]\npartitions = 0", "data.partitions is 0; it must be at least 1"),
         ("[data]\npartitions = -4", "data.partitions is -4; it must be at least 1"),
         ("[data]\npartitions = 10_000", "data.partitions is 10000; it must be at most 128"),
+        ("[server]\nport = 99_999", "server.port is 99999; it must be at most 65535"),
         ("[session.memory]\ncontext_budget_tokens = 100", "context_budget_tokens is below 400"),
         ("[session.memory]\ncontext_window = 700", "context_window is below 800"),
         ("[whatsapp]\naccounts = ['shop']", r"write \[whatsapp.accounts.NAME\]"),

@@ -28,12 +28,12 @@ from picomem.gateway.http_api import application
 from picomem.gateway.server_address import ServerAddress
 from picomem.gateway.shutdown import Shutdown, ShutdownApplication
 from picomem.runtime import Runtime
+from picomem.settings import LAST_PORT
 
 _CLOSING_SECONDS = 1  # for streams that never end
 _LEAVING_SECONDS = 5.0  # until the process is gone, whatever a thread still waits for
 _LONGEST_HEAD = 1 << 16  # bytes of a request's line and headers
 _IDLE_SECONDS = 30  # that a connection is kept for a next request
-_LAST_PORT = 65_535
 _BACKLOG = 2_048
 
 
@@ -57,8 +57,8 @@ def bound(host: str, *ports: int) -> socket.socket:
 def _bound(host: str, port: int) -> socket.socket:
     if not host.strip():  # the system would listen on every address
         raise InvalidInput("The host is empty; name the address to listen on, as in --host 127.0.0.1.")
-    if not 0 <= port <= _LAST_PORT:
-        raise InvalidInput(f"There is no port {port}; choose one from 0 to {_LAST_PORT} with --port.")
+    if not 0 <= port <= LAST_PORT:
+        raise InvalidInput(f"There is no port {port}; choose one from 0 to {LAST_PORT} with --port.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
