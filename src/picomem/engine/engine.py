@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING
 from picomem.engine.reads import EngineReads
 from picomem.engine.writes import EngineWrites
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, StoreError
-from picomem.records.caller import (
-    PURGE,
-    READ,
-    WRITE,
-    needs,
-)
+from picomem.records.caller import PURGE, READ, WRITE, needs
 from picomem.records.scope import Scope
 
 if TYPE_CHECKING:

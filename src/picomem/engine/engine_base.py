@@ -7,9 +7,7 @@ from datetime import tzinfo
 
 from picomem.clock import Micros
 from picomem.engine.caller_context import CallerContext
-from picomem.records.caller import (
-    Caller,
-)
+from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 

@@ -15,12 +15,7 @@ from picomem.memory.checked_arguments import check_names, chosen, positive, shar
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.recall.recall import with_doubt
-from picomem.records.caller import (
-    READ,
-    READ_SESSIONS,
-    SESSIONS_NOT_READ,
-    needs,
-)
+from picomem.records.caller import READ, READ_SESSIONS, SESSIONS_NOT_READ, needs
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory

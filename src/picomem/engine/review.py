@@ -7,15 +7,7 @@ from typing import NamedTuple
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.memory.review_items import (
-    REVIEW,
-    ReviewItem,
-    ReviewPlace,
-    ReviewVerdict,
-    items_at,
-    settle,
-    waiting,
-)
+from picomem.memory.review_items import REVIEW, ReviewItem, ReviewPlace, ReviewVerdict, items_at, settle, waiting
 from picomem.memory.suggestions import Suggestion, settle_suggestion, suggestion_named, suggestions
 from picomem.records.memory import Change
 from picomem.store import memories

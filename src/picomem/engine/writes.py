@@ -12,11 +12,7 @@ from picomem.engine.engine_base import EngineBase
 from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
-from picomem.records.caller import (
-    WRITE,
-    WRITE_SESSIONS,
-    needs,
-)
+from picomem.records.caller import WRITE, WRITE_SESSIONS, needs
 from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Change, Memory

@@ -26,15 +26,7 @@ from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
 from picomem.hooks.hook_input import LARGEST_INPUT, first_object
-from picomem.hooks.hook_socket import (
-    ANSWERED,
-    NOT_HERE,
-    PREFIX,
-    SUFFIX,
-    deciding,
-    parsed,
-    remove_deserted,
-)
+from picomem.hooks.hook_socket import ANSWERED, NOT_HERE, PREFIX, SUFFIX, deciding, parsed, remove_deserted
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime

@@ -8,14 +8,7 @@ from typing import Any
 from picomem.errors import Conflict, InvalidInput
 from picomem.hosts import toml_edit
 from picomem.hosts.host import Host, SettingsFile
-from picomem.hosts.program import (
-    NAME,
-    STORE_VARIABLES,
-    Program,
-    hook_invocation,
-    is_edited_hook,
-    is_mcp_command,
-)
+from picomem.hosts.program import NAME, STORE_VARIABLES, Program, hook_invocation, is_edited_hook, is_mcp_command
 from picomem.light_dataclass import dataclass
 from picomem.text import json_edit
 from picomem.text.json_edit import Syntax

@@ -19,6 +19,9 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
+from picomem.errors import InvalidInput, NotFound
+from picomem.paths import read_regular
+
 _MOST_LOOKUPS = 64  # of one block
 _LARGEST = 256 * 1024  # bytes of a file that is read
 _PATH = re.compile(r"(?<![\w/.:~@-])(?:\./)?[\w-][\w.-]*(?:/[\w.@+-]+)+")
@@ -103,11 +106,11 @@ class ProjectTree:
 
     def _text(self, name: str) -> str:
         """A small file of the folder; empty if there is none."""
-        path = self._folder / name
+        if not self._is_file(name):
+            return ""
         try:
-            is_small = self._is_file(name) and path.stat().st_size <= _LARGEST
-            return path.read_text("utf-8", errors="replace") if is_small else ""
-        except OSError:
+            return read_regular(self._folder / name, most=_LARGEST).decode("utf-8", "replace")
+        except (NotFound, InvalidInput):
             return ""
 
     def checked(self, lines: Iterable[str]) -> list[str]:
