@@ -25,6 +25,7 @@ def make_parser() -> Parser:
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
     _add_revisions(benchmarks, late)
+    _add_common_words(benchmarks, late)
     _add_memories(benchmarks, late)
     _add_large(benchmarks, late)
     _add_redaction(benchmarks, late)
@@ -162,6 +163,16 @@ def _add_revisions(benchmarks: Any, late: Parser) -> None:
     )
     revisions.add_argument("--revisions", type=int, default=10_000, metavar="N", help="of one key (default 10000)")
     revisions.add_argument("--embedder", default="static", help="static or none (default static)")
+
+
+def _add_common_words(benchmarks: Any, late: Parser) -> None:
+    common = benchmarks.add_parser(
+        "common-words",
+        help="of a question whose words every memory holds",
+        epilog="Example:\n  python -m benchmarks common-words --memories 1000,20000",
+        parents=[late],
+    )
+    common.add_argument("--memories", default="", metavar="N,N", help="sizes of the stores (default 1000 to 100000)")
 
 
 def _add_memories(benchmarks: Any, late: Parser) -> None:

@@ -214,6 +214,14 @@ def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, revision_speed.render(report)
 
 
+def _common_words(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import common_words
+
+    sizes = numbers_of(chosen.memories, "--memories") if chosen.memories else common_words.SIZES
+    report = common_words.measure(sizes, show_progress)
+    return report, common_words.render(report)
+
+
 def _distil(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import distilling
 
@@ -238,6 +246,7 @@ _MEASURING = {
     "scale": _scale,
     "revisions": _revisions,
     "memories": _memories,
+    "common-words": _common_words,
     "large": _large,
 }
 

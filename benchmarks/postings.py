@@ -310,7 +310,8 @@ def best_documents(search: Search, scope: Scope, documents: int, question: list[
     totals: dict[int, float] = {}
     for term, count in counts.items():
         if count and (term in rare or not rare):
-            for doc, weight in search.postings(scope, SOURCE, term, weight=idf(documents, count)).scores.items():
+            (scores,) = search.scores(scope, SOURCE, [(term, idf(documents, count))])
+            for doc, weight in scores.items():
                 totals[doc] = totals.get(doc, 0.0) + weight
     return [(doc, totals[doc]) for doc in nlargest(_BEST, totals, key=lambda doc: (totals[doc], doc))]
 

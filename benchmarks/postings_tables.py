@@ -20,7 +20,7 @@ import apsw
 
 from picomem.records.scope import Scope
 from picomem.store.fts5 import varints
-from picomem.store.search import K1, SATURATION, B, Document, Posting
+from picomem.store.search import K1, SATURATION, B, Document
 from picomem.text.terms import terms
 
 _NAME_WEIGHT = 2  # how often a term in a document's name counts
@@ -76,18 +76,19 @@ class _Postings(ABC):
         self._delete(scope.user, source, [entry for entries, _ in counted for entry in entries])
         self._count(source, -len(counted), -sum(length for _, length in counted))
 
-    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        return [self._weighed(source, self._entries(scope.user, source, term), weight) for term, weight in weights]
+
+    def scores_of_prefix(self, scope: Scope, source: str, head: str, weight: float) -> dict[int, float]:
+        return self._weighed(source, self._prefixed(scope.user, source, head), weight)
+
+    def _weighed(self, source: str, rows: Iterable[Entry], weight: float) -> dict[int, float]:
         documents, words = self._totals(source)
-        rows = self._prefixed(scope.user, source, term) if prefix else self._entries(scope.user, source, term)
         share = B * documents / words if words else 0.0
-        scores = {
+        return {
             doc: weight * frequency * SATURATION / (frequency + K1 * (1 - B + share * length))
             for doc, frequency, length in rows
         }
-        return Posting(term, len(scores), scores)
-
-    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
 
     def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
         """Not measured: only what looks for statements asks for it."""

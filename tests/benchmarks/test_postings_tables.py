@@ -55,19 +55,18 @@ def _answers(search: Search) -> list[object]:
             near = search.terms_near(scope, source, [term[:2] for term in _asked], 3)
             answers += [(head, list(terms.items())) for head, terms in near.items()]
             for term in _asked:
-                for prefix in (False, True):
-                    posting = search.postings(scope, source, term, prefix=prefix)
-                    answers.append((posting.term, posting.documents, sorted(posting.scores)))
+                answers += [sorted(scores) for scores in search.scores(scope, source, [(term, 1.0)])]
+                answers.append(sorted(search.scores_of_prefix(scope, source, term, 1.0)))
     return [*answers, search.has_term_with("eapo"), search.has_term_with("壺")]
 
 
 def _scores(search: Search) -> list[float]:
     answers = (
-        search.postings(scope, source, term, prefix=prefix, weight=3.0).scores
+        scores
         for source in SOURCES
         for scope in USERS
         for term in _asked
-        for prefix in (False, True)
+        for scores in (*search.scores(scope, source, [(term, 3.0)]), search.scores_of_prefix(scope, source, term, 3.0))
     )
     return [score for scores in answers for _, score in sorted(scores.items())]
 

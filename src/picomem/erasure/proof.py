@@ -35,6 +35,7 @@ from picomem.text.terms import terms
 
 SHORTEST = 8  # bytes
 _PIECE = 24  # characters
+_MOST_LOOKED_AT = 64  # documents with a word
 _LONGEST_PATH = 4_096  # characters
 _MOST_TEXTS = 2_000
 _MOST_WORDS = 2_000
@@ -195,11 +196,9 @@ def _staying(tx: Transaction, users: Sequence[Scope], matches: set[bytes]) -> se
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
     """Return whether a document that is there has the word."""
-    scores = search.of(tx).postings(user, "memory", word).scores
-    if scores and memories.has_docs(tx, user, list(scores)[:64]):
+    if memories.has_docs(tx, user, search.of(tx).latest_with(user, "memory", [word], _MOST_LOOKED_AT)):
         return True
-    scores = search.of(tx).postings(user, "episode", word).scores
-    return bool(scores) and episodes.has_docs(tx, user, list(scores)[:64])
+    return episodes.has_docs(tx, user, search.of(tx).latest_with(user, "episode", [word], _MOST_LOOKED_AT))
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:

@@ -318,8 +318,11 @@ class Notes:
 
     def _ranked(self, tx: Transaction, question: Question) -> list[Ranked]:
         total = rows.count(tx, self._scope)
+        index = search.of(tx)
+        whole = [(term, 1.0) for term in question.terms if term not in question.single]
+        scores = dict(zip(dict(whole), index.scores(self._scope, "note", whole), strict=True))
         postings = {
-            term: search.of(tx).postings(self._scope, "note", term, prefix=term in question.single).scores
+            term: scores[term] if term in scores else index.scores_of_prefix(self._scope, "note", term, 1.0)
             for term in question.terms
         }
         if question.time.window is not None:

@@ -7,11 +7,12 @@ as of an earlier time is rare. It analyses the texts of that time again and weig
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.memories import document
-from picomem.store.search import Posting, analyse, saturate
+from picomem.store.search import analyse, saturate
 
 
 class EarlierWords:
@@ -28,12 +29,12 @@ class EarlierWords:
                 self._postings.setdefault(term, []).append((version.doc, frequency, size))
         self._mean_size = max(1.0, total / len(versions)) if versions else 1.0
 
-    def postings(self, _scope: Scope, _source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        terms = [known for known in self._postings if known.startswith(term)] if prefix else [term]
+    def scores_of_prefix(self, _scope: Scope, _source: str, head: str, weight: float) -> dict[int, float]:
         merged: dict[int, tuple[int, int, int]] = {}
-        for doc, frequency, size in (posting for known in terms for posting in self._postings.get(known, ())):
+        begun = [postings for term, postings in self._postings.items() if term.startswith(head)]
+        for doc, frequency, size in chain.from_iterable(begun):
             merged[doc] = (doc, frequency + merged.get(doc, (doc, 0, size))[1], size)
-        return Posting(term, len(merged), saturate(merged.values(), weight, self._mean_size))
+        return saturate(merged.values(), weight, self._mean_size)
 
     def scores(self, _scope: Scope, _source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         return [saturate(self._postings.get(term, ()), weight, self._mean_size) for term, weight in weights]

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from picomem.recall.earlier_words import EarlierWords
     from picomem.store.search import Search
 
-_MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
 _SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
 _MOST_SLIPS = 4
 _MOST_MISSPELT = 16  # unknown terms of a question for which near spellings are looked for
@@ -159,7 +158,7 @@ class Corpus:
 
     def scores_of_prefix(self, term: str, weight: float) -> dict[int, float]:
         """Do what `scores` does, for all terms together that begin so."""
-        return self._index.postings(self.scope, self.source, term, prefix=True, weight=weight).scores
+        return self._index.scores_of_prefix(self.scope, self.source, term, weight)
 
     def latest_with(self, terms: Collection[str], limit: int) -> list[int]:
         """Return the latest documents that hold all of some terms."""
@@ -196,9 +195,9 @@ class Corpus:
 
 
 def match_words(where: Corpus, question: Question) -> WordMatches:
-    """Look up the question's terms, and what may stand for them. A term of more than `_MOST_DOCUMENTS` is skipped if
-    the question has a rarer one."""
-    return _match(where, question, _MOST_DOCUMENTS, exact=False)
+    """Look up the question's terms, and what may stand for them. A term of more than `search.MOST_DOCUMENTS` is skipped
+    if the question has a rarer one."""
+    return _match(where, question, search.MOST_DOCUMENTS, exact=False)
 
 
 def match_statement(where: Corpus, statement: Question, most: int) -> WordMatches:

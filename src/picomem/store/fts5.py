@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
-from picomem.store.search import Document, Posting
+from picomem.store.search import MOST_DOCUMENTS, Document
 from picomem.text.terms import indexed, owner_token
 
 if TYPE_CHECKING:
@@ -44,19 +44,23 @@ class Fts5Search:
         owner = owner_token(scope.user)
         self._tx.run_many(f"{source}_words_remove", (_row(owner, source, document) for document in documents))
 
-    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
-        rows = self._tx.all(f"{source}_word_scores", match=match)
-        total = self._table_rows(source)
-        scores = dict(rows)
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        owner = owner_token(scope.user)
+        return [self._scores(source, f'"{owner}{term}"', weight) for term, weight in weights]
+
+    def scores_of_prefix(self, scope: Scope, source: str, head: str, weight: float) -> dict[int, float]:
+        return self._scores(source, f'"{owner_token(scope.user)}{head}" *', weight)
+
+    def _scores(self, source: str, match: str, weight: float) -> dict[int, float]:
+        scores = dict(self._tx.all(f"{source}_word_scores", match=match, limit=MOST_DOCUMENTS))
         if None in scores.values():
             raise Corrupt(CodedText("failure.damaged_full_text", source=source, command=Command("doctor", repair=True)))
-        documents = len(rows)
+        documents = len(scores)
+        if documents == MOST_DOCUMENTS and (row := self._tx.one(f"{source}_words_matching", match=match)):
+            documents = int(row[0])
+        total = self._table_rows(source)
         idf = max(log((total - documents + 0.5) / (documents + 0.5)), _LOWEST_IDF) if total > documents else _LOWEST_IDF
-        return Posting(term, documents, {doc: weight * (score / idf) for doc, score in scores.items()})
-
-    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        return [self.postings(scope, source, term, weight=weight).scores for term, weight in weights]
+        return {doc: weight * (score / idf) for doc, score in scores.items()}
 
     def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
         owner = owner_token(scope.user)

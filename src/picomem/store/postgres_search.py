@@ -18,7 +18,7 @@ import psycopg
 
 from picomem.records.scope import Scope
 from picomem.store.postgres_dialect import SCHEMA, translated_schema
-from picomem.store.search import Document, Posting, analyse, saturate
+from picomem.store.search import MOST_DOCUMENTS, Document, analyse, saturate
 from picomem.store.sql_statements import schema
 
 if TYPE_CHECKING:
@@ -78,29 +78,25 @@ class PostgresSearch:
             count, total = count + 1, total + size
         self._count(scope, source, -count, -total)
 
-    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        if not prefix:
-            (scores,) = self.scores(scope, source, [(term, weight)])
-            return Posting(term, len(scores), scores)
-        bounds = {"from": term, "to": term + _HIGHEST}
-        (_, documents, total, _), *rows = self._tx.all(
-            "postings_between", user=scope.user, source=_NUMBERS[source], **bounds
-        )
-        scores = saturate([row[1:] for row in rows], weight, _mean_size(documents, total))
-        return Posting(term, len(scores), scores)
-
     def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
         if not weights:
             return []
         terms_asked = list(dict(weights))
         (_, documents, total, _), *rows = self._tx.all(
-            "postings_of", user=scope.user, source=_NUMBERS[source], words=terms_asked
+            "postings_of", user=scope.user, source=_NUMBERS[source], words=terms_asked, limit=MOST_DOCUMENTS
         )
         of_term: dict[str, list[tuple[int, int, int]]] = {}
         for term, *posting in rows:
             of_term.setdefault(term, []).append(tuple(posting))
         mean = _mean_size(documents, total)
         return [saturate(of_term.get(term, []), weight, mean) for term, weight in weights]
+
+    def scores_of_prefix(self, scope: Scope, source: str, head: str, weight: float) -> dict[int, float]:
+        bounds = {"from": head, "to": head + _HIGHEST, "limit": MOST_DOCUMENTS}
+        (_, documents, total, _), *rows = self._tx.all(
+            "postings_between", user=scope.user, source=_NUMBERS[source], **bounds
+        )
+        return saturate([row[1:] for row in rows], weight, _mean_size(documents, total))
 
     def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:
         values = {"user": scope.user, "source": _NUMBERS[source], "words": list(terms), "count": len(terms)}

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
 
-from picomem.light_dataclass import dataclass
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
@@ -23,6 +22,7 @@ from picomem.text.terms import terms
 
 K1, B = 1.2, 0.75  # of BM25; SQLite has them fixed (ext/fts5/fts5_aux.c)
 ALWAYS = (-(1 << 62), 1 << 62)  # every time, UTC microseconds
+MOST_DOCUMENTS = 20_000
 SATURATION = K1 + 1  # what a term's frequency tends to
 
 
@@ -34,21 +34,12 @@ class Document(NamedTuple):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
-    """One term of a question: how many of the user's documents hold it, and how much of it each has (0–2.2), times the
-    weight that was asked for."""
-
-    term: str
-    documents: int
-    scores: dict[int, float]
-
-
 class Search(Protocol):
     """The full text of one database, within a transaction.
 
     Documents belong to a user and to a source: "memory", "episode" or "note". A term is what `text/terms.py` makes of
-    a word. A prefix stands for every term that begins with it.
+    a word. A score is how much of a term a document has (0–2.2), times the weight that was asked for. Of a term that
+    more than `MOST_DOCUMENTS` hold, the latest so many have a score: the term says next to nothing of any of them.
     """
 
     def add(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
@@ -59,12 +50,12 @@ class Search(Protocol):
         """Remove documents, given with the same texts that were added: an index holds no copy of a text."""
         ...
 
-    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
-        """The user's documents that hold a term, with the score of each."""
+    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
+        """Return of each of several terms the score of each document that holds it."""
         ...
 
-    def scores(self, scope: Scope, source: str, weights: Sequence[tuple[str, float]]) -> list[dict[int, float]]:
-        """Return of each of several terms the score of each document that holds it, times the term's weight."""
+    def scores_of_prefix(self, scope: Scope, source: str, head: str, weight: float) -> dict[int, float]:
+        """Return the score of each document that holds a term which begins so, as if all of them were one term."""
         ...
 
     def latest_with(self, scope: Scope, source: str, terms: Collection[str], limit: int) -> list[int]:

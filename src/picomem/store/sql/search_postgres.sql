@@ -23,12 +23,14 @@ UNION ALL
 
 -- name: postings_of
 {TOTALS}
-SELECT term, doc, frequency, size FROM word_postings WHERE user_id = :user AND source = :source AND term = ANY(:words)
+SELECT p.term, p.doc, p.frequency, p.size FROM unnest(CAST(:words AS text[])) AS w (term) CROSS JOIN LATERAL (
+    SELECT term, doc, frequency, size FROM word_postings
+    WHERE user_id = :user AND source = :source AND term = w.term ORDER BY doc DESC LIMIT :limit) AS p
 
 -- name: postings_between
 {TOTALS}
 (SELECT '', doc, sum(frequency), max(size) FROM word_postings
- WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc)
+ WHERE user_id = :user AND source = :source AND term >= :from AND term < :to GROUP BY doc ORDER BY doc DESC LIMIT :limit)
 
 -- name: latest_docs_with
 SELECT doc FROM word_postings WHERE user_id = :user AND source = :source AND term = ANY(:words)

@@ -14,10 +14,18 @@ INSERT INTO episode_words (episode_words, rowid, body) VALUES ('delete', :doc, :
 
 -- name: memory_word_scores
 SELECT rowid, -bm25(memory_words, 2.0, 1.0) FROM memory_words WHERE memory_words MATCH :match
+ORDER BY rowid DESC LIMIT :limit
+
+-- name: memory_words_matching
+SELECT count(*) FROM memory_words WHERE memory_words MATCH :match
 
 -- name: episode_word_scores
 -- `rank` is bm25() of the same, and an eighth faster.
 SELECT rowid, -rank FROM episode_words WHERE episode_words MATCH :match
+ORDER BY rowid DESC LIMIT :limit
+
+-- name: episode_words_matching
+SELECT count(*) FROM episode_words WHERE episode_words MATCH :match
 
 -- name: memory_words_latest
 SELECT rowid FROM memory_words WHERE memory_words MATCH :match ORDER BY rowid DESC LIMIT :limit
@@ -77,6 +85,10 @@ SELECT count(*) FROM note_words_docsize
 
 -- name: note_word_scores
 SELECT rowid, -bm25(note_words, 2.0, 1.0) FROM note_words WHERE note_words MATCH :match
+ORDER BY rowid DESC LIMIT :limit
+
+-- name: note_words_matching
+SELECT count(*) FROM note_words WHERE note_words MATCH :match
 
 -- name: note_word_count
 SELECT doc FROM note_vocabulary WHERE term = :term
