@@ -1,7 +1,7 @@
-"""`python -m benchmarks common-words`: what a question costs whose words every memory holds, in stores of several sizes.
+"""`python -m benchmarks common-words`: what a question costs whose words every memory holds, in stores that grow.
 
-A rare word beside them costs what its few memories cost. The fastest of several rounds counts, because other programs only
-ever add time.
+A rare word beside them costs what its few memories cost. The fastest of several rounds counts, because other programs
+only ever add time.
 """
 
 from __future__ import annotations
