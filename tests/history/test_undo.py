@@ -388,6 +388,22 @@ def test_undo_without_an_id_takes_back_what_was_done_last_and_then_what_was_befo
 
 
 @pytest.mark.requirement("X3")
+def test_undo_without_an_id_says_of_tags_that_they_are_set_again_and_takes_nothing_else_back(
+    engine: Engine, tmp_path: Path
+) -> None:
+    said = {"role": "user", "content": "The lock at the quay is stiff.", "timestamp": "2026-05-01T09:00:00Z"}
+    (tmp_path / "talk.jsonl").write_text(json.dumps(said) + "\n", "utf-8")
+    engine.ingest([tmp_path / "talk.jsonl"])
+    engine.remember("The crane is blue", key="crane")
+    (hit,) = engine.recall("stiff lock").hits
+    engine.tag(hit.id, ["quay"])
+    undo = operation("undo")
+    with pytest.raises(InvalidInput, match="set the tags of an episode; set them again"):
+        undo.call(engine, undo.request())
+    assert [memory.key for memory in engine.memories()] == ["crane"]
+
+
+@pytest.mark.requirement("X3")
 def test_undo_without_an_id_takes_back_a_whole_run(engine: Engine) -> None:
     engine.remember("The crane is blue", key="crane")
     engine.remember("The lock is oiled in June", key="lock")

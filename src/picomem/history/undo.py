@@ -35,11 +35,12 @@ from picomem.store.session_names import Place, find_session
 _SHOWN = 5  # changes that a sentence names
 _AT_ONCE = 50  # changes that are read
 _UPKEEP = ("expire", "doctor", "purge")  # verbs
+_TAG = "tag"  # what such a change replaced is not recorded
 _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
     "purge": "erased for good; nothing brings that back",
-    "tag": "set the tags of an episode; set them again",
+    _TAG: "set the tags of an episode; set them again, or name the change that is to be undone",
 }
 
 
@@ -135,7 +136,8 @@ def undo(
 
 def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
     """The latest run of an actor's of which something can be undone, so that one undo after another goes further back:
-    no undo, and no upkeep, which nobody asked for. What an ingest, a hook, a job or an agent stored has other actors.
+    no undo, and no upkeep, which nobody asked for. It may be that of tags, which cannot be undone, rather than one before
+    it that nobody thinks of. What an ingest, a hook, a job or an agent stored has other actors.
     Raises NotFound where there is none."""
     undoes = audit.undoing(tx, scope)
     undone = undone_by(undoes)
@@ -144,7 +146,8 @@ def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
         for change in page:
             is_theirs = change.actor == actor and change.verb not in _UPKEEP
             asked = is_theirs and change.id not in undoes and change.id not in undone
-            if asked and (change.decision == CONSOLIDATED or not _reason_against(tx, scope, change, undoes)):
+            is_whole = change.decision in (CONSOLIDATED, _TAG)  # of which no memory says so
+            if asked and (is_whole or not _reason_against(tx, scope, change, undoes)):
                 return change.run
         before = page[-1].id
     raise NotFound(
