@@ -22,7 +22,7 @@ from tests.hooks.conftest import HOSTS_PATIENCE, Host
 from tests.waiting import wait_until
 
 import picomem
-from picomem.memory.index_page import NOTHING_YET
+from picomem.index_page.page import NOTHING_YET
 
 DECISION = "The billing service uses PostgreSQL 16"
 

@@ -15,7 +15,7 @@ from benchmarks.fill_memories import PROJECTS, RARE_TAG, TAGS, fill_memories
 from picomem import open as open_memory
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import index_account
-from picomem.memory.index_page import IndexEntries, account, build
+from picomem.index_page.page import IndexEntries, account, build
 from picomem.operations.listing import MemoriesResult
 from picomem.operations.reviewing import ReviewResult, WaitingView
 from picomem.operations.table import operation

@@ -12,7 +12,7 @@ from picomem.cli.presented_text import text_of
 from picomem.engine.engine import Engine
 from picomem.engine.review import decide_on, waiting_suggestions
 from picomem.errors import InvalidInput, NotFound
-from picomem.memory.index_page import HEARD_TITLE
+from picomem.index_page.page import HEARD_TITLE
 from picomem.memory.review_items import ReviewVerdict
 from picomem.memory.suggestions import MOST_OF_A_SESSION
 from picomem.operations.table import operation

@@ -11,8 +11,8 @@ import picomem
 from picomem import Engine
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
+from picomem.index_page.page import IndexEntries, account, build
 from picomem.light_dataclass import replace
-from picomem.memory.index_page import IndexEntries, account, build
 from picomem.operations.operation import checked
 from picomem.operations.table import operation
 from picomem.settings import Settings

@@ -16,11 +16,11 @@ from tests.transfer.conftest import exported, take_in
 from tests.transfer.foreign_files import FILES, ForeignFile
 
 from picomem.clock import iso
+from picomem.emulation.agent_graph import NewEntity, NewRelation
 from picomem.engine.agent_support import agent_graph
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to
 from picomem.errors import InvalidInput, NotFound
-from picomem.memory.agent_graph import NewEntity, NewRelation
 from picomem.operations.table import operation
 from picomem.operations.transferring import IMPORT_FORMATS, _most_common
 from picomem.records.kinds import Kind, Origin, Source

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
     from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
-    from picomem.memory.agent_files import Files
-    from picomem.memory.agent_graph import AgentGraph
-    from picomem.memory.agent_store import OriginOf
+    from picomem.emulation.agent_files import Files
+    from picomem.emulation.agent_graph import AgentGraph
+    from picomem.emulation.agent_store import OriginOf
     from picomem.memory.injection_log import Handout
     from picomem.memory.remember import Remembered
     from picomem.provenance.statements import Grounds
@@ -31,14 +31,14 @@ AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
 
 def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
     """`Engine.files` for a surface that tells the origin of what the agent writes."""
-    from picomem.memory.agent_files import Files
+    from picomem.emulation.agent_files import Files
 
     return Files(engine._context.agent_store(origin_of))
 
 
 def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
-    """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
-    from picomem.memory.agent_graph import AgentGraph
+    """The graph of entities, relations and observations that an agent keeps; see emulation/agent_graph.py."""
+    from picomem.emulation.agent_graph import AgentGraph
 
     return AgentGraph(engine._context.agent_store(origin_of))
 

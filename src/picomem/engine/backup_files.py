@@ -20,8 +20,8 @@ from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
 from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, StoreError
+from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.memory.doctor import Diagnosis, examine
 from picomem.paths import is_folder, make_private_dir, status_of
 from picomem.records.channel_message import Contact
 from picomem.store import access_tokens, contact_rows, meta, users

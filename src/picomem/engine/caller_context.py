@@ -22,8 +22,8 @@ from picomem.records.scope import Scope
 from picomem.store.connector import Connector, PermittedConnector
 
 if TYPE_CHECKING:
+    from picomem.emulation.agent_store import AgentStore, OriginOf
     from picomem.ingest.transcript_copies import TranscriptCopies
-    from picomem.memory.agent_store import AgentStore, OriginOf
     from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
@@ -121,7 +121,7 @@ class CallerContext:
 
     def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
         """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
-        from picomem.memory.agent_store import AgentStore, of_the_agent
+        from picomem.emulation.agent_store import AgentStore, of_the_agent
 
         return AgentStore(
             connector=self.connector,

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from picomem.engine.caller_context import CallerContext
 from picomem.errors import StoreError
-from picomem.memory import index_page_cache
-from picomem.memory.index_page import IndexAccount, IndexPage
+from picomem.index_page import cache as index_page_cache
+from picomem.index_page.page import IndexAccount, IndexPage
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.scope import Scope
 from picomem.store.connector import BRIEF_WAIT

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from picomem.engine.erasing import Eraser
     from picomem.erasure.purge import Planned, Purged
     from picomem.erasure.scrub import Scrubbed
+    from picomem.health.doctor import Diagnosis
+    from picomem.index_page.page import IndexPage
     from picomem.ingest.discovery import TranscriptFolder
     from picomem.ingest.report import IngestProgress, Report
-    from picomem.memory.doctor import Diagnosis
-    from picomem.memory.index_page import IndexPage
     from picomem.memory.vectors import Embedded
     from picomem.sessions.context_window import ContextWindow
 
@@ -188,8 +188,8 @@ class Engine(EngineReads, EngineWrites):
     def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
         what is derived. `progress` is told how many parts are done, of how many, and which comes."""
+        from picomem.health.doctor import examine
         from picomem.ingest.transcript_copies import copy_problems
-        from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
         diagnosis = examine(

@@ -25,10 +25,10 @@ from picomem.store import audit, memories, transcript_rows
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from picomem.health.store_status import Status
     from picomem.history.explain import Explanation
+    from picomem.index_page.page import IndexPage
     from picomem.ingest.transcript_pointer import Opened
-    from picomem.memory.index_page import IndexPage
-    from picomem.memory.store_status import Status
     from picomem.notes.note_search import Excerpt, NoteSearch
     from picomem.records.episode import Episode, Transcript
 
@@ -300,7 +300,7 @@ class EngineReads(EngineBase):
     def status(self) -> Status:
         """The contents of the store, in numbers."""
         from picomem.engine.hook_log import latest
-        from picomem.memory.store_status import status
+        from picomem.health.store_status import status
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit

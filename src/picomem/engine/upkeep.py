@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
+    from picomem.index_page.page import IndexAccount
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
     from picomem.ingest.transcript_copies import KeptCopies
-    from picomem.memory.index_page import IndexAccount
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import SnapshotImport

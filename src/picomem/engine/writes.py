@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Unpack
 
+    from picomem.emulation.agent_files import Files
     from picomem.history.undo import Undone
-    from picomem.memory.agent_files import Files
-    from picomem.memory.markdown_import import MarkdownEntry
     from picomem.memory.remember import Remembered
     from picomem.memory.text_cleaning import Cleaner
     from picomem.records.episode import Episode
     from picomem.sessions.log import Sessions
+    from picomem.transfer.markdown_import import MarkdownEntry
 
 
 class MemoryFields(TypedDict, total=False):
@@ -191,8 +191,8 @@ class EngineWrites(EngineBase):
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
-        from picomem.memory.markdown_import import markdown_files, migrate_file
         from picomem.records.ids import new_id
+        from picomem.transfer.markdown_import import markdown_files, migrate_file
 
         done = []
         run = new_id()
@@ -250,8 +250,8 @@ class EngineWrites(EngineBase):
 
     @needs(WRITE)
     def files(self) -> Files:
-        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
-        from picomem.memory.agent_files import Files
+        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see emulation/agent_files.py."""
+        from picomem.emulation.agent_files import Files
 
         return Files(self._context.agent_store())
 

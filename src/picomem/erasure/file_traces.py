@@ -18,7 +18,7 @@ from pathlib import Path
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
-from picomem.memory.index_page import HEAD
+from picomem.index_page.page import HEAD
 from picomem.memory.lease import Heartbeat, Lease
 from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash

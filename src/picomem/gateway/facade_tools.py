@@ -15,13 +15,13 @@ from typing import Any
 
 import mcp_types as types
 
+from picomem.emulation.agent_store import OriginOf
 from picomem.engine.agent_support import answered
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.thread_limits import ThreadUse
 from picomem.gateway.untrusted_quotes import UntrustedQuotes, texts_in
 from picomem.light_dataclass import dataclass
-from picomem.memory.agent_store import OriginOf
 from picomem.operations.command_names import ASK_PERSON, error_data, for_agents
 from picomem.operations.list_arguments import list_meant
 from picomem.operations.offer_origins import origin_of_text

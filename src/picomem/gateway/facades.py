@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from picomem.agent.adapters.anthropic_tool import COMMANDS, ClaudeMemory
+from picomem.emulation.agent_graph import AgentGraph, NewEntity, NewRelation
+from picomem.emulation.agent_store import OriginOf
+from picomem.emulation.graph_mapping import EntityGraph, entity_record, relation_record
 from picomem.engine.agent_support import agent_graph
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import (
@@ -21,14 +24,11 @@ from picomem.gateway.facade_tools import (
     text_schema,
 )
 from picomem.light_dataclass import replace
-from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
-from picomem.memory.agent_store import OriginOf
-from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
 from picomem.operations.command_names import ASK_PERSON
 from picomem.operations.memory_views import damage_warnings
 from picomem.text.inert_text import for_prompt
 
-# The nine tools of MCP's server-memory, on a user's memory; memory/graph_mapping.py says how a graph is kept.
+# The nine tools of MCP's server-memory, on a user's memory; emulation/graph_mapping.py says how a graph is kept.
 #
 # Names, arguments and the shapes of answers are those of its version 2026.8.31, which tests/peers compares. On purpose
 # these differ:

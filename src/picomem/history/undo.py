@@ -136,9 +136,9 @@ def undo(
 
 def last_run(tx: Transaction, scope: Scope, actor: str) -> str:
     """The latest run of an actor's of which something can be undone, so that one undo after another goes further back:
-    no undo, and no upkeep, which nobody asked for. It may be that of tags, which cannot be undone, rather than one before
-    it that nobody thinks of. What an ingest, a hook, a job or an agent stored has other actors.
-    Raises NotFound where there is none."""
+    no undo, and no upkeep, which nobody asked for. It may be one of tags, which cannot be undone: better to
+    say so than to undo what came before it. What an ingest, a hook, a job or an agent stored has other actors. Raises
+    NotFound where there is none."""
     undoes = audit.undoing(tx, scope)
     undone = undone_by(undoes)
     before = ""

@@ -20,7 +20,7 @@ from picomem.paths import database_file, is_folder
 if TYPE_CHECKING:
     from picomem.engine.backup_files import Restored
     from picomem.engine.engine import Engine
-    from picomem.memory.doctor import Diagnosis
+    from picomem.health.doctor import Diagnosis
 
 _MOST_PROBLEMS = 20
 

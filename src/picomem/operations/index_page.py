@@ -22,7 +22,7 @@ from picomem.paths import check_folder_of, named_path
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.memory.index_page import IndexPage
+    from picomem.index_page.page import IndexPage
 
 _MOST_OMITTED = 200  # entries that did not fit the index page and are listed
 

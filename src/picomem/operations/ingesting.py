@@ -11,11 +11,11 @@ from picomem.engine.upkeep import keep_transcripts
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.discovery import default_places
 from picomem.light_dataclass import asdict, dataclass
-from picomem.memory.markdown_import import left_out
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text
 from picomem.operations.wording import counts, plural
 from picomem.paths import home_folder, named_path, status_of
+from picomem.transfer.markdown_import import left_out
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.upkeep import unknown_project
 from picomem.errors import StoreError
+from picomem.health.store_status import Status as StoreStatus
 from picomem.light_dataclass import asdict, dataclass, field
-from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option

@@ -8,8 +8,8 @@ from typing import Any
 
 from picomem.clock import to_datetime
 from picomem.errors import Conflict, NotFound
+from picomem.health.store_status import SPENDING_DAYS
 from picomem.light_dataclass import dataclass
-from picomem.memory.store_status import SPENDING_DAYS
 from picomem.operations.background import JobView
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 

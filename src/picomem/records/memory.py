@@ -47,7 +47,7 @@ class Memory:
     tokens: int
     change_id: str
     doc: int = 0
-    path: str = ""  # its place in a foreign tool: memory/agent_files.py, memory/graph_mapping.py
+    path: str = ""  # its place in a foreign tool: emulation/agent_files.py, emulation/graph_mapping.py
 
     @property
     def priority(self) -> Priority:

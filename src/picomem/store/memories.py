@@ -112,8 +112,8 @@ def files(tx: Transaction, scope: Scope) -> list[Memory]:
 
 
 def of_graph(tx: Transaction, scope: Scope, damaged: list[str]) -> list[Memory]:
-    """The parts of this very owner's graph (memory/graph_mapping.py); damaged rows are left out, and their ids put on
-    `damaged`."""
+    """The parts of this very owner's graph (emulation/graph_mapping.py); damaged rows are left out, and their ids are
+    put on `damaged`."""
     return whole_rows(sql(tx).all("graph", **_owner(scope)), scope, damaged)
 
 

@@ -13,8 +13,8 @@ from typing import Literal
 
 from picomem.blake2b import blake2b
 from picomem.clock import Micros, iso
+from picomem.emulation.graph_mapping import entity_record, graph_of, relation_record
 from picomem.errors import InvalidInput
-from picomem.memory.graph_mapping import entity_record, graph_of, relation_record
 from picomem.paths import check_folder_of, open_regular, status_of, written_whole
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
@@ -29,7 +29,7 @@ from picomem.transfer.export_records import Clean, ExportedMemory
 
 # A user's knowledge graph in the file format of MCP's server-memory, which skips the first line.
 #
-# It contains only what agents keep in the graph (memory/graph_mapping.py), in its current state, without history.
+# It contains only what agents keep in the graph (emulation/graph_mapping.py), in its current state, without history.
 
 _GRAPH_HEAD = '{"type":"export","format":"mcp-memory"'
 

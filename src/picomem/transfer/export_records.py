@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 
 from picomem.clock import DAY, Micros, iso, parse_iso
 from picomem.coded_text import data_of, rewritten, text_of
+from picomem.emulation.graph_mapping import LONGEST_PATH
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.graph_mapping import LONGEST_PATH
 from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Kind, Origin, Source
 from picomem.records.memory import Change, Memory, Parent

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from picomem.errors import InvalidInput
-from picomem.memory.markdown_import import is_of_a_program
 from picomem.paths import is_folder, is_regular
 from picomem.transfer.bounded_files import check_size
 from picomem.transfer.importer import Importer
+from picomem.transfer.markdown_import import is_of_a_program
 from picomem.transfer.note_entries import LARGEST_NOTE, offer_notes
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import dataclass, field
-from picomem.memory.markdown_import import left_out, markdown_files, read_entries
 from picomem.paths import is_folder, read_text
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
 from picomem.transfer.importer import ImportedEntry, Importer
+from picomem.transfer.markdown_import import left_out, markdown_files, read_entries
 
 LARGEST_NOTE = 4 << 20  # bytes
 _FIELD = re.compile(r"([A-Za-z_][\w -]{0,40}):[ \t]*(.*)")

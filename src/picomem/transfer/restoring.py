@@ -9,12 +9,12 @@ again.
 from __future__ import annotations
 
 from picomem.coded_text import CodedText
+from picomem.emulation.agent_files import check_text, checked_path
+from picomem.emulation.graph_mapping import is_graph_path
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.history.imported_conversations import note_conversation
 from picomem.history.undo import undo
 from picomem.light_dataclass import replace
-from picomem.memory.agent_files import check_text, checked_path
-from picomem.memory.graph_mapping import is_graph_path
 from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED, statement_of
 from picomem.policy.gate import judge, judge_names

@@ -10,7 +10,7 @@ from picomem.operations.wording import plural
 from picomem.tui.presented_content import PLAIN, QUIET, TITLE, styled
 
 if TYPE_CHECKING:
-    from picomem.memory.store_status import Status
+    from picomem.health.store_status import Status
 
 _INGEST = ("picomem ingest", "read your agents' past sessions")
 _REMEMBER = ("picomem remember TEXT", "store a statement")

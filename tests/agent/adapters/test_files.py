@@ -9,9 +9,9 @@ import pytest
 from anthropic.lib.tools._beta_functions import ToolError
 
 from picomem.agent.adapters.anthropic_tool import ClaudeMemory, memory_tool
+from picomem.emulation.agent_files import Files, FileWrite
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.memory.agent_files import Files, FileWrite
 from picomem.records.kinds import Origin
 
 NOTES = "# Plan\n\n- name: Ann\n- city: Bergen\n- job: sailor\n"

@@ -21,7 +21,7 @@ from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import fenced
 
 if TYPE_CHECKING:
-    from picomem.memory.agent_store import OriginOf
+    from picomem.emulation.agent_store import OriginOf
 
 ROOT = "/memories"
 _DEEPEST = 2  # levels that a listing shows

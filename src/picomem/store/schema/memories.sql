@@ -2,7 +2,7 @@
 
 -- Every version of every memory. A version is believed while known_to is NULL; closing it sets known_to, and closed_by
 -- to the change that did it. What it says is true from valid_from to valid_to; without an end if that is NULL. `path`
--- is that of a file which an agent keeps as a whole (memory/agent_files.py), and NULL for every other memory. `tags`
+-- is that of a file which an agent keeps as a whole (emulation/agent_files.py), and NULL for every other memory. `tags`
 -- and `related` are JSON lists.
 CREATE TABLE memories (
     user_id     TEXT    NOT NULL,

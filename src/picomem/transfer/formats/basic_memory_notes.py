@@ -19,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.memory.markdown_import import markdown_below
 from picomem.paths import is_folder, is_regular
 from picomem.records.kinds import Kind
 from picomem.transfer.foreign_fields import moment_of
 from picomem.transfer.importer import ImportedEntry, Importer
+from picomem.transfer.markdown_import import markdown_below
 from picomem.transfer.note_entries import FrontMatter, front_matter, notes_below, offer_note, read_note
 
 _OBSERVATION = re.compile(r"\s*[-*]\s+\[([^\[\]\n]{1,60})\]\s+(\S.*)")

@@ -14,11 +14,11 @@ from typing import Any
 
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
-from picomem.memory.markdown_import import read_entries
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import json_document
 from picomem.transfer.foreign_fields import list_of, names_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
+from picomem.transfer.markdown_import import read_entries
 
 _PERSONA = "persona"
 _BLOCKS = ("blocks", "core_memory")

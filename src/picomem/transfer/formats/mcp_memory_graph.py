@@ -5,8 +5,8 @@
     {"type": "relation", "from", "to", "relationType"}
 
 Each entity, each observation and each relation becomes a memory, as if an agent had stored it with the same tools of
-ours (memory/graph_mapping.py), so `read_graph` gives the graph back. There are no times in it. Models write the graph,
-so it is an agent's.
+ours (emulation/graph_mapping.py), so `read_graph` gives the graph back. There are no times in it. Models write the
+graph, so it is an agent's.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from picomem.emulation.graph_mapping import GraphMemory, entity_memory, observation_memory, relation_memory
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
-from picomem.memory.graph_mapping import GraphMemory, entity_memory, observation_memory, relation_memory
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
 from picomem.transfer.foreign_fields import text_of

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from picomem.memory.index_page import Heard, LastSession
+from picomem.index_page.page import Heard, LastSession
 from picomem.memory.suggestions import Suggestion, undecided
 from picomem.recall.hit_sessions import session_title, touched_files
 from picomem.records.episode import TESTS_FAILED, TESTS_PASSED, Episode, Transcript

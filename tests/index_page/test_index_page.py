@@ -9,7 +9,7 @@ from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.memory.index_page import NOTHING_YET, IndexEntries, build
+from picomem.index_page.page import NOTHING_YET, IndexEntries, build
 from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope

@@ -13,11 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from picomem.coded_text import CodedText
-from picomem.errors import InvalidInput, NotFound, Refused
-from picomem.light_dataclass import dataclass, replace
-from picomem.memory.agent_store import AgentStore
-from picomem.memory.decide import Offer
-from picomem.memory.graph_mapping import (
+from picomem.emulation.agent_store import AgentStore
+from picomem.emulation.graph_mapping import (
     Entity,
     EntityGraph,
     GraphMemory,
@@ -27,6 +24,9 @@ from picomem.memory.graph_mapping import (
     observations_of,
     relation_memory,
 )
+from picomem.errors import InvalidInput, NotFound, Refused
+from picomem.light_dataclass import dataclass, replace
+from picomem.memory.decide import Offer
 from picomem.policy.content_kind import kind_of
 from picomem.records.memory import Memory
 from picomem.store import memories

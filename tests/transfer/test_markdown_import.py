@@ -13,8 +13,8 @@ from picomem.cli.main import main
 from picomem.clock import iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
-from picomem.memory.markdown_import import read_entries
 from picomem.records.kinds import Kind, Source
+from picomem.transfer.markdown_import import read_entries
 
 UTC = ZoneInfo("UTC")
 NOTES = """---

@@ -10,7 +10,7 @@ import pytest
 
 from picomem import Caller, open_runtime
 from picomem.engine.engine import Engine
-from picomem.memory.index_page import LAST_TITLE
+from picomem.index_page.page import LAST_TITLE
 from picomem.records.caller import READ
 from picomem.records.scope import Scope
 

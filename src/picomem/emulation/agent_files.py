@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 
 from picomem.coded_text import CodedText
+from picomem.emulation.agent_store import AgentStore
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.agent_store import AgentStore
 from picomem.memory.decide import version_origin
 from picomem.memory.remember import Writer
 from picomem.memory.text_cleaning import Cleaner

@@ -7,8 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.light_dataclass import replace
-from picomem.memory.index_page import (
+from picomem.index_page.page import (
     SECTIONS,
     IndexAccount,
     IndexEntries,
@@ -18,6 +17,7 @@ from picomem.memory.index_page import (
     build,
     entry_limit,
 )
+from picomem.light_dataclass import replace
 from picomem.records.episode import Transcript
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
@@ -145,7 +145,7 @@ def _past_sessions(
     if said is None:
         return PastSessions()
     # With all that stores a memory and reads sessions; few pages are new.
-    from picomem.memory.index_page_material import heard_in_passing, last_sessions
+    from picomem.index_page.material import heard_in_passing, last_sessions
 
     heard = heard_in_passing(tx, scope, read)
     lines = [one._replace(text=said(one.text), before=said(one.before)) for one in heard.lines]

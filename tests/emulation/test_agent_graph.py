@@ -10,11 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
 
-from picomem.engine.agent_support import agent_graph
-from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, NotFound, Refused
-from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
-from picomem.memory.graph_mapping import (
+from picomem.emulation.agent_graph import AgentGraph, NewEntity, NewRelation
+from picomem.emulation.graph_mapping import (
     EntityGraph,
     entity_memory,
     graph_of,
@@ -22,6 +19,9 @@ from picomem.memory.graph_mapping import (
     observation_memory,
     relation_memory,
 )
+from picomem.engine.agent_support import agent_graph
+from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
