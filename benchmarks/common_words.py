@@ -19,7 +19,7 @@ from picomem.app import open_engine
 from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 SIZES = (1_000, 10_000, 20_000, 100_000)
 _ROUNDS = 5

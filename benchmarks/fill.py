@@ -22,9 +22,9 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes, transcript_rows, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import episodes, transcript_rows, vector_rows
 from question_sets.fts5_baseline import Fts5
 
 if TYPE_CHECKING:

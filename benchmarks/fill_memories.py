@@ -18,8 +18,8 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import CONTRADICTS, Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, vector_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import audit, memories, vector_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,7 @@ from picomem.records.kinds import Decision
 from picomem.records.memory import CONTRADICTS, contradicted_ids
 from picomem.runtime import Runtime
 from picomem.settings import Settings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from picomem.text.terms import is_stop_word
 
 LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH, "offered": OFFERED}

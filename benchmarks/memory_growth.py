@@ -20,7 +20,7 @@ from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from question_sets.metrics import median
 
 _ROUNDS = 40

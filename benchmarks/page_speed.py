@@ -32,7 +32,7 @@ from picomem.light_dataclass import dataclass
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.records.caller import OWN_DATA
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from question_sets.metrics import median
 
 SMALL = 1_000

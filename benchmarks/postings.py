@@ -37,7 +37,7 @@ from picomem.recall.lexical_search import idf
 from picomem.records.scope import Scope
 from picomem.store.search import Document, Search
 from picomem.store.sql_statements import schema
-from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.sqlite.transaction import SqliteTransaction
 from picomem.text.terms import query_terms
 
 DESIGNS = ("fts5", "rows", "blocks")

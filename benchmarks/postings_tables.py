@@ -19,8 +19,8 @@ from typing import Any
 import apsw
 
 from picomem.records.scope import Scope
-from picomem.store.fts5 import varints
 from picomem.store.search import K1, SATURATION, B, Document
+from picomem.store.sqlite.fts5 import varints
 from picomem.text.terms import terms
 
 _NAME_WEIGHT = 2  # how often a term in a document's name counts

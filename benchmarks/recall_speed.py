@@ -19,7 +19,7 @@ from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from question_sets.fts5_baseline import Fts5
 from question_sets.metrics import median
 

@@ -41,9 +41,9 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store import memories, vector_rows
-from picomem.store.postgres import PostgresConnector
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.postgres.connector import PostgresConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import memories, vector_rows
 
 if TYPE_CHECKING:
     from picomem.store.connector import Connector

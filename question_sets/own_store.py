@@ -24,7 +24,7 @@ from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass
 from picomem.paths import database_path, named_store
 from picomem.records.hit import Hit
-from picomem.store.copying import copy_store
+from picomem.store.files.copying import copy_store
 from question_sets import metrics
 from question_sets.fts5_baseline import Fts5
 from question_sets.own_questions import OwnQuestion, read_questions

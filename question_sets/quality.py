@@ -21,7 +21,7 @@ from picomem.app import open_store
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.settings import load
-from picomem.store import users
+from picomem.store.tables import users
 from question_sets import metrics
 from question_sets.cases import Case, read_cases, set_name
 from question_sets.confidence_calibration import ConfidenceCalibration, measure_calibration, rendered

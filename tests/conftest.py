@@ -20,7 +20,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from tests.amounts import amount
 from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
 from tests.slow_tests import listed, without_parameters

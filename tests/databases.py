@@ -17,10 +17,10 @@ import pytest
 
 import picomem
 from picomem.engine.engine import Engine
-from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
 from picomem.store.full_text import holds_the_words
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import users, vector_rows
 from tests.sqlite_file import digests, disagreements, rows_of
 
 MARKER = "sqlite_file"
@@ -54,7 +54,7 @@ def _on_server(name: str) -> Database:
         return {"plain": as_plain_role, "pgbouncer": pooled}.get(name, str)(owners)
 
     def connect(path: Path) -> Connector:
-        from picomem.store.postgres import PostgresConnector
+        from picomem.store.postgres.connector import PostgresConnector
 
         return PostgresConnector(address(path))
 

@@ -25,7 +25,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 from tests.waiting import wait_until
 
 ROLE = "picomem"

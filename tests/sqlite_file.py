@@ -10,10 +10,10 @@ import apsw
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, memory_rows, note_rows
 from picomem.store.sql_statements import schema, statement
-from picomem.store.sqlite import SqliteConnector
-from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.sqlite.transaction import SqliteTransaction
+from picomem.store.tables import episodes, memories, memory_rows, note_rows
 from tests.engine_parts import connector_of
 
 

@@ -22,9 +22,7 @@ OPTIONAL = {
     "onnx": ("models/onnx_embedder.py",),
     "fastembed": ("models/fastembed_embedder.py",),
     "tui": ("tui", "cli/terminal_interface.py"),
-    "postgres": tuple(
-        f"store/postgres{part}.py" for part in ("", "_commit", "_errors", "_schema", "_search", "_transaction")
-    ),
+    "postgres": ("store/postgres",),
     "server": (
         "cli/serve.py",
         *(f"page/{name}.py" for name in ("html_rendering", "svg_marks", "timeline_view")),

@@ -22,7 +22,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 from training.examples import DATA
 
 FITTED_TO = tuple(DATA / f"injection_{number}.jsonl" for number in range(1, 8))  # each of another developer

@@ -22,8 +22,8 @@ from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector, LateConnector
-from picomem.store.lost_files import is_abandoned, is_empty_file
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.files.lost_files import is_abandoned, is_empty_file
+from picomem.store.sqlite.connector import SqliteConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
 def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
     paths.check_address(address)
     try:
-        from picomem.store.postgres import PostgresConnector
+        from picomem.store.postgres.connector import PostgresConnector
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("psycopg", "psycopg_pool"):
             raise

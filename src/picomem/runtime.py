@@ -84,7 +84,7 @@ class Runtime:
         """The project of a folder of this machine, as the sessions of the user name it. Where the store cannot be read,
         the folder alone tells."""
         from picomem.ingest.projects import project_of
-        from picomem.store.transcript_rows import known_folders
+        from picomem.store.tables.transcript_rows import known_folders
 
         try:
             with self._resources.connector.read() as tx:

@@ -87,7 +87,7 @@ def test_the_cursor_does_not_move_on_error(memory: Engine, tmp_path: Path, monke
         assert memory.sessions().get(session.id).last_consolidated_seq == 0, place
         assert memory.timeline() == [], place
     with monkeypatch.context() as patched:
-        patched.setattr("picomem.store.episodes.insert_all", full)
+        patched.setattr("picomem.store.tables.episodes.insert_all", full)
         with pytest.raises(DiskFull):
             memory.ingest([path])
     done = consolidate(memory, Scripted([proposal()]), session.id, force=True)

@@ -8,8 +8,8 @@ from benchmarks.fill import ASKER, Filled, Model, fill
 from picomem.app import open_engine
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.scope import Scope
-from picomem.store import vector_rows
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import vector_rows
 from question_sets.fts5_baseline import STOP_WORDS, Fts5
 
 MODEL = Model(name=StaticEmbedder.name, dimensions=StaticEmbedder.dimensions)

@@ -18,7 +18,7 @@ from benchmarks.postings_tables import PostingBlocks, PostingRows
 from picomem.records.scope import Scope
 from picomem.store.search import Document, Search
 from picomem.store.sql_statements import schema
-from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.sqlite.transaction import SqliteTransaction
 
 pytestmark = pytest.mark.sqlite_file("compares SQLite's full text with tables")
 

@@ -139,12 +139,12 @@ def reader(stored: Path) -> Iterator[subprocess.Popen]:
 
 # Where a run is killed: the step before which it dies, and whether the deletion is committed by then.
 STEPS = (
-    ("picomem.store.audit", "blank", False),
+    ("picomem.store.tables.audit", "blank", False),
     ("picomem.erasure.file_traces", "without_purged", True),
     ("picomem.erasure.file_traces", "_exports", True),
-    ("picomem.store.fts5", "Fts5Search.merge", True),
-    ("picomem.store.sqlite", "SqliteConnector.alone", True),
-    ("picomem.store.tombstones", "end", True),
+    ("picomem.store.sqlite.fts5", "Fts5Search.merge", True),
+    ("picomem.store.sqlite.connector", "SqliteConnector.alone", True),
+    ("picomem.store.tables.tombstones", "end", True),
     ("picomem.erasure.proof", "scan", True),
 )
 _KILLED = """

@@ -28,7 +28,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 ANN = NewEntity("Ann", "person", ("likes tea", "Ann sails on Sundays"))
 BO = NewEntity("Bo", "dog", ())

@@ -17,7 +17,7 @@ from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, NewMessage, Role, Session, Summary, ToolCall
-from picomem.store import episodes, session_rows, transcript_rows
+from picomem.store.tables import episodes, session_rows, transcript_rows
 
 OTHER = Path(".pi/agent/sessions/--w--/other.jsonl")  # elsewhere nothing shows that a session is the user's own
 SESSION = "0e57a11e-d00d-4bad-9fee-1badb002c0de"

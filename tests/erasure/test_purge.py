@@ -30,8 +30,8 @@ from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
-from picomem.store import episodes, tombstones, transcript_rows
-from picomem.store.sqlite_maintenance import SqliteMaintenance
+from picomem.store.sqlite.maintenance import SqliteMaintenance
+from picomem.store.tables import episodes, tombstones, transcript_rows
 
 from .planted import OTHER, PLACES, SESSION, STAYS, found_in, plant, planted
 

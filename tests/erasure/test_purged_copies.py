@@ -14,7 +14,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
-from picomem.store import transcript_rows
+from picomem.store.tables import transcript_rows
 
 from .copied_transcripts import FOLDER, FORMATS, SENT, Copy, Write, claude_code, codex, pi, picobot, plain
 

@@ -15,8 +15,8 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role
 from picomem.settings_tables import RetentionSettings
-from picomem.store import episodes, transcript_rows
 from picomem.store.sql_access import sql
+from picomem.store.tables import episodes, transcript_rows
 
 LOCAL = Scope()
 

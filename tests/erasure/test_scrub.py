@@ -19,7 +19,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import NewMessage, Role, Summary, ToolCall
-from picomem.store import episodes, session_rows, transcript_rows
+from picomem.store.tables import episodes, session_rows, transcript_rows
 
 LOCAL = Scope()
 COLUMNS = (

@@ -23,8 +23,8 @@ from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store import memory_rows
 from picomem.store.sql_access import sql
+from picomem.store.tables import memory_rows
 
 from ..conftest import START
 

@@ -27,7 +27,7 @@ from picomem.engine.upkeep import keep_transcripts
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import IngestSettings, RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 point, at, calls = sys.argv[2], int(sys.argv[3]), []
 

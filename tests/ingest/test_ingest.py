@@ -21,7 +21,7 @@ from picomem.engine.upkeep import ingester
 from picomem.errors import NotFound
 from picomem.ingest.discovery import find
 from picomem.records.kinds import Kind, Origin
-from picomem.store import episodes, memory_lineage
+from picomem.store.tables import episodes, memory_lineage
 
 _MORNING = datetime(2026, 4, 3, 9, tzinfo=UTC)
 

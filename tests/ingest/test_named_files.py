@@ -13,7 +13,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import source
 from picomem.ingest.discovery import find
 from picomem.paths import hold_database, release_database
-from picomem.store.database_files import SUFFIXES
+from picomem.store.files.database_files import SUFFIXES
 
 _HELLO = b'{"role":"user","content":"hello"}\n'
 

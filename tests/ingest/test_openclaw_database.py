@@ -18,7 +18,7 @@ from picomem.engine.engine import Engine
 from picomem.ingest.discovery import default_places
 from picomem.ingest.transcript_copies import KeepRule
 from picomem.records.episode import Transcript
-from picomem.store import transcript_rows
+from picomem.store.tables import transcript_rows
 
 _SCHEMA = """
 CREATE TABLE session_nodes(session_key TEXT PRIMARY KEY, current_session_id TEXT NOT NULL, entry_json TEXT) STRICT;

@@ -26,7 +26,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import IngestSettings, RecallSettings
-from picomem.store import transcript_rows
+from picomem.store.tables import transcript_rows
 
 pytestmark = pytest.mark.sqlite_file("copies of transcripts lie beside the file")
 

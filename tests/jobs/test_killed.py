@@ -37,7 +37,7 @@ from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import IndexSettings, MemorySettings, RecallSettings
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL"),

@@ -13,7 +13,7 @@ from picomem.engine.engine import Engine
 from picomem.memory import untrusted_handouts
 from picomem.operations.table import operation
 from picomem.records.kinds import Origin
-from picomem.store import user_entries
+from picomem.store.tables import user_entries
 
 pytestmark = pytest.mark.requirement("X7", "X5")
 

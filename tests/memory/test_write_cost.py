@@ -19,7 +19,7 @@ from picomem.recall.lexical_search import Corpus
 from picomem.records.ids import new_id
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
-from picomem.store import memories
+from picomem.store.tables import memories
 from picomem.text.memory_keys import numbered
 
 TURNS = 400

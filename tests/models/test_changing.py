@@ -27,7 +27,7 @@ from picomem.memory import lease as leases
 from picomem.memory.lease import LEASE_SECONDS, Lease
 from picomem.memory.vectors import EmbedMissing, Vectors
 from picomem.records.scope import Scope
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 ROWS = 60
 LOCAL = Scope()

@@ -500,7 +500,7 @@ def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new_one(step: int,
 
 def _restore_until(step: int, store: Path, backup: Path) -> None:
     """Restore, and end the process where the files' step of that number would come."""
-    from picomem.store import replacing
+    from picomem.store.files import replacing
 
     steps = iter(range(STEPS))
 
@@ -524,7 +524,7 @@ def _restore_until(step: int, store: Path, backup: Path) -> None:
 
 
 def test_a_process_that_reads_for_long_keeps_a_store_from_being_replaced(tmp_path: Path, monkeypatch) -> None:
-    from picomem.store import replacing
+    from picomem.store.files import replacing
 
     store = tmp_path / "memory.db"
     filled(store)

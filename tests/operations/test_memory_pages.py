@@ -17,7 +17,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store.tables import memories
 
 START = 1_777_593_600 * SECOND
 

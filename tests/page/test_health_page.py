@@ -15,7 +15,7 @@ from picomem.operations.table import operation
 from picomem.page.svg_marks import columns
 from picomem.records.job import Job, JobState
 from picomem.records.spend import Spend
-from picomem.store import consolidations, job_rows
+from picomem.store.tables import consolidations, job_rows
 
 from .serving_pages import EVERYTHING, READ_ONLY, form_code_in, signed_in, signed_in_client
 

@@ -14,7 +14,7 @@ from tests.gateway.serving import Served, serving
 from picomem.light_dataclass import replace
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store.tables import memories
 
 from .serving_pages import DESKTOP, PHONE, browser_path, signed_in
 

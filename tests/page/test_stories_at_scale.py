@@ -18,7 +18,7 @@ from tests.gateway.serving import Served, serving
 from benchmarks.fill_memories import TAGS, fill_memories
 from picomem import open as open_memory
 from picomem.page.view_table import VIEWS
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, browser_path, signed_in

@@ -71,7 +71,7 @@ def test_a_backup_of_a_server_is_refused_with_a_sentence(picomem: Picomem, addre
 
 
 def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("psycopg", "picomem.store.postgres"))]:
+    for name in [name for name in sys.modules if name.startswith(("psycopg", "picomem.store.postgres.connector"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setitem(sys.modules, "psycopg_pool", None)

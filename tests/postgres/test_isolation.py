@@ -13,10 +13,10 @@ from tests.postgres_server import PARTITIONS, empty_database
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
-from picomem.store.postgres import PostgresConnector, adapt
-from picomem.store.postgres_dialect import translated_statement
-from picomem.store.postgres_schema import prepare
-from picomem.store.postgres_transaction import DATABASE, seeing
+from picomem.store.postgres.connector import PostgresConnector, adapt
+from picomem.store.postgres.dialect import translated_statement
+from picomem.store.postgres.schema import prepare
+from picomem.store.postgres.transaction import DATABASE, seeing
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sql_statements import is_of_everyone, load
 

@@ -28,7 +28,7 @@ from tests.programs import forking
 import picomem
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = [
     pytest.mark.requirement("X11"),

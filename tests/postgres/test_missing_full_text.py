@@ -13,7 +13,7 @@ from picomem.errors import Corrupt
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = pytest.mark.requirement("O12")
 

@@ -38,16 +38,17 @@ from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import NotesSettings, RecallSettings
-from picomem.store import meta, moved_rows
+from picomem.store import moved_rows
 from picomem.store.connector import Connector
-from picomem.store.postgres import PostgresConnector
-from picomem.store.postgres_transaction import PostgresTransaction
+from picomem.store.postgres.connector import PostgresConnector
+from picomem.store.postgres.transaction import PostgresTransaction
 from picomem.store.row_hash import COLUMNS, row_hash
 from picomem.store.sql_access import table_rows
 from picomem.store.sql_statements import statement
-from picomem.store.sqlite import SqliteConnector
-from picomem.store.sqlite_schema import prepare
-from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.sqlite.schema import prepare
+from picomem.store.sqlite.transaction import SqliteTransaction
+from picomem.store.tables import meta
 from picomem.transfer.moving import MovedStore, move, planned_move
 
 pytestmark = pytest.mark.requirement("X11")

@@ -16,7 +16,7 @@ from tests.postgres_server import ROLE
 
 import picomem
 from picomem.engine.engine import Engine
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = [
     pytest.mark.requirement("X11"),

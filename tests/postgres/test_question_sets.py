@@ -22,8 +22,8 @@ from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store import meta
 from picomem.store.connector import EVERYONE, Connector
+from picomem.store.tables import meta
 from question_sets import quality
 from question_sets.cases import Case, asked_at, read_cases
 from question_sets.trial import write_transcript

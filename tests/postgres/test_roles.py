@@ -12,8 +12,8 @@ from tests.store import later_step
 
 import picomem
 from picomem.errors import ReadOnly
-from picomem.store.postgres import PostgresConnector
-from picomem.store.postgres_transaction import seeing
+from picomem.store.postgres.connector import PostgresConnector
+from picomem.store.postgres.transaction import seeing
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X11")
 

@@ -19,8 +19,8 @@ from picomem.models.static_embedder import StaticEmbedder
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store import meta
 from picomem.store.connector import EVERYONE
+from picomem.store.tables import meta
 
 LINES = Path(__file__).parents[2] / "benchmarks" / "data" / "gate_lines" / "tuned.jsonl"
 QUESTIONS = (

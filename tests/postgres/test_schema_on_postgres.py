@@ -12,10 +12,10 @@ from tests.store import design_tables, later_step
 
 from picomem.errors import NewerSchema, StoreError, Unsupported
 from picomem.records.scope import Scope
-from picomem.store import postgres_schema
 from picomem.store.connector import EVERYONE
-from picomem.store.postgres import PostgresConnector
-from picomem.store.postgres_transaction import seeing
+from picomem.store.postgres import schema as postgres_schema
+from picomem.store.postgres.connector import PostgresConnector
+from picomem.store.postgres.transaction import seeing
 from picomem.store.row_hash import COLUMNS, is_whole
 
 pytestmark = pytest.mark.requirement("X11")

@@ -27,8 +27,9 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store import postgres, postgres_commit
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres import commit as postgres_commit
+from picomem.store.postgres import connector as postgres
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X11")
 

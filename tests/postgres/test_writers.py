@@ -15,7 +15,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.records.scope import Scope
 from picomem.store.connector import EVERYONE, Everyone
-from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres.connector import PostgresConnector
 
 pytestmark = pytest.mark.requirement("X11")
 

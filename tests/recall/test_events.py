@@ -10,7 +10,7 @@ from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, parse_iso
 from picomem.engine.engine import Engine
-from picomem.store import episode_events
+from picomem.store.tables import episode_events
 
 ASKED = parse_iso("2026-06-10")
 

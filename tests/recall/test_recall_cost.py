@@ -12,7 +12,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store.tables import memories
 
 QUESTION = "Where are the lanterns of the harbour kept?"
 FEW, MANY = 300, 2_400

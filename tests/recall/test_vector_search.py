@@ -22,9 +22,9 @@ from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall import vector_search
 from picomem.recall.vector_search import VectorSearch, likely, sign_codes
 from picomem.records.scope import Scope
-from picomem.store import vector_rows
 from picomem.store.connector import EVERYONE, Connector
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import vector_rows
 
 LOCAL = Scope("local")
 DIMENSIONS = 256

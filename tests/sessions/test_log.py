@@ -17,8 +17,8 @@ from picomem.records.session import NewMessage, Role
 from picomem.sessions.log import Sessions
 from picomem.sessions.new_messages import stored_message
 from picomem.sessions.pairs import NO_RESULT, grouped
-from picomem.store import session_rows as store
 from picomem.store.sql_access import sql
+from picomem.store.tables import session_rows as store
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -13,7 +13,7 @@ from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Summary
 from picomem.settings_tables import MemorySettings, SessionSettings
-from picomem.store import session_rows as store
+from picomem.store.tables import session_rows as store
 
 ON = MemorySettings(enabled=True)
 

@@ -11,7 +11,7 @@ from tests.sessions.conftest import user
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role
 from picomem.sessions.log import Sessions, TailCache
-from picomem.store import session_rows as store
+from picomem.store.tables import session_rows as store
 
 
 def _loaded(characters: int) -> Loaded:

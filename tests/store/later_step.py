@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from picomem.records.scope import Scope
-from picomem.store import postgres_schema, row_hash, schema_versions, sqlite_schema, user_entries
+from picomem.store import row_hash, schema_versions
 from picomem.store.connector import Connector
+from picomem.store.postgres import schema as postgres_schema
 from picomem.store.schema_versions import AddedColumns, Step
 from picomem.store.sql_statements import schema
+from picomem.store.sqlite import schema as sqlite_schema
+from picomem.store.tables import user_entries
 
 USERS = ("ann", "mia", "tom")
 COLUMNS = (*row_hash.COLUMNS["user_marks"], "note")  # of the hash after the step

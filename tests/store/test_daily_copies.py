@@ -153,7 +153,7 @@ def test_a_store_that_is_too_large_or_has_no_room_is_checked_without_a_copy(engi
         _damage(small)
         _next_day(small, clock)
         assert "run `picomem doctor --repair`" in caplog.text
-    monkeypatch.setattr("picomem.store.ballast.free_bytes", lambda _folder: 1_000_000)
+    monkeypatch.setattr("picomem.store.files.ballast.free_bytes", lambda _folder: 1_000_000)
     with app.open_engine(db, embedder="none", clock=clock) as full:
         _next_day(full, clock)
     assert _copies(db) == []

@@ -30,8 +30,8 @@ from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
 from picomem.records.session import NewMessage, Role
-from picomem.store import sqlite
-from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.sqlite import connector as sqlite
+from picomem.store.sqlite.transaction import SqliteTransaction
 
 pytestmark = [
     pytest.mark.reliability("R10", "R11"),

@@ -13,7 +13,7 @@ from tests.store.design_tables import CASCADES, COLUMNS, MESSAGE_TYPES, OPTIONAL
 
 from picomem.engine.engine import Engine
 from picomem.records.session import Channel, NewMessage, Role
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 pytestmark = [
     pytest.mark.requirement("P2"),

@@ -26,7 +26,7 @@ from tests.store import later_step
 from picomem import paths
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
 from picomem.paths import open_databases
-from picomem.store import sqlite
+from picomem.store.sqlite import connector as sqlite
 
 NOBODY = 65534
 TEXT = "The amber harbour keeps its ledgers in a dry cellar"

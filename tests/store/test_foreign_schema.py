@@ -12,8 +12,8 @@ import picomem
 from picomem.engine.backup_files import back_up, restore
 from picomem.errors import Corrupt, StoreError
 from picomem.operations.table import operation
-from picomem.store import sqlite_schema
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite import schema as sqlite_schema
+from picomem.store.sqlite.connector import SqliteConnector
 
 pytestmark = pytest.mark.sqlite_file("changes the schema of the file")
 

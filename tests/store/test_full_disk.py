@@ -19,7 +19,7 @@ from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull
-from picomem.store import ballast
+from picomem.store.files import ballast
 
 pytestmark = [
     pytest.mark.reliability("R6"),

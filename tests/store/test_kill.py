@@ -33,7 +33,7 @@ from tests.sqlite_file import connection_of
 from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
-from picomem.store.copying import copy_store
+from picomem.store.files.copying import copy_store
 
 pytestmark = [
     pytest.mark.reliability("R1"),

@@ -22,8 +22,8 @@ from tests.store.later_step import COLUMNS, USERS, learn, put_marks
 
 from picomem.errors import NewerSchema
 from picomem.store.row_hash import is_whole
-from picomem.store.sqlite import SqliteConnector
-from picomem.store.sqlite_schema import APPLICATION_ID
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.sqlite.schema import APPLICATION_ID
 
 pytestmark = pytest.mark.sqlite_file("changes the schema of the file")
 

@@ -18,7 +18,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
 from picomem.errors import PicomemError
-from picomem.store.copying import copy_store
+from picomem.store.files.copying import copy_store
 
 pytestmark = [
     pytest.mark.reliability("R8"),

@@ -26,7 +26,7 @@ from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 CAPS = amount(3, 50)
 MEBIBYTE = 1 << 20

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.cases import each_case
 
-from picomem.store.postgres_dialect import LISTS, translated_schema, translated_statement
+from picomem.store.postgres.dialect import LISTS, translated_schema, translated_statement
 from picomem.store.schema_versions import FIRST_FILES
 from picomem.store.sql_statements import load, schema
 

@@ -28,7 +28,7 @@ from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.store.copying import copy_store
+from picomem.store.files.copying import copy_store
 
 pytestmark = pytest.mark.reliability("R8")
 

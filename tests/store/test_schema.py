@@ -18,7 +18,7 @@ from tests.engine_parts import connector_of
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError, StoreError
 from picomem.store import row_hash, sql_statements
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 

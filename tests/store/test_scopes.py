@@ -11,9 +11,10 @@ from tests.databases import Database
 from tests.engine_parts import connector_of
 
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, user_entries
+from picomem.store import doc_numbers
 from picomem.store.connector import EVERYONE, Connector
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite.connector import SqliteConnector
+from picomem.store.tables import user_entries
 
 pytestmark = pytest.mark.requirement("X11")
 

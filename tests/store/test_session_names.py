@@ -13,7 +13,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import whole_session
 from picomem.errors import NotFound
 from picomem.records.scope import Scope
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables.session_names import Place, find_session
 
 EVERYWHERE = Place.CONVERSATIONS | Place.TRANSCRIPTS | Place.MEMORIES
 READ, LONGER, CAPITALS = "8463c716-a2ea", "8463c716-a2ea-4c14", "Review-Of-May"

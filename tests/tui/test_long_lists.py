@@ -15,8 +15,8 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
 from picomem.store.connector import Connector
+from picomem.store.tables import memories
 from picomem.tui.entry_list import EntryList
 from picomem.tui.list_entry import ListEntry
 

@@ -43,8 +43,8 @@ from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Summary, session_path
-from picomem.store import consolidations, episodes, memories, memory_lineage, session_rows, transcript_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import consolidations, episodes, memories, memory_lineage, session_rows, transcript_rows
 from picomem.text.likeness import holds_words
 from picomem.text.memory_keys import suggest_key
 from picomem.text.tokens import count_tokens

@@ -33,8 +33,8 @@ from picomem.records.scope import Scope
 from picomem.records.session import Message, Role, Session
 from picomem.records.spend import Spend
 from picomem.settings import Settings
-from picomem.store import consolidations, memories, session_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import consolidations, memories, session_rows
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 

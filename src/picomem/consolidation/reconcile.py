@@ -19,8 +19,8 @@ from picomem.memory.text_cleaning import Cleaner
 from picomem.models.generator import DoubtedPair, KnownMemory, PairRelation, PairVerdict
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import audit
 
 MOST_PAIRS = 8  # that a model is asked about at once
 UNSURE = "unsure"  # the decision on record where nothing was changed

@@ -35,9 +35,9 @@ from picomem.recall.hit_sessions import session_title
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Memory, Parent
 from picomem.records.session import Channel, Session
-from picomem.store import consolidations, episodes, transcript_rows
 from picomem.store.connector import Transaction
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables import consolidations, episodes, transcript_rows
+from picomem.store.tables.session_names import Place, find_session
 
 _TOKENS_OF_A_CALL = 1_800  # of the task, what is known, and a usual answer
 _ENTRY_PART = 1_000  # so that an entry stands behind the parts of the turn with which it begins

@@ -29,8 +29,8 @@ from picomem.memory.version_history import applied
 from picomem.records.episode import Episode
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memory_lineage, session_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, consolidations, episodes, memory_lineage, session_rows
 
 CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was consolidated, and that was undone
 

@@ -25,7 +25,7 @@ from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
-from picomem.store.database_files import files_of
+from picomem.store.files.database_files import files_of
 from picomem.text.line_breaks import line_spans
 
 SAMPLES = Path(__file__).parent / "sessions"

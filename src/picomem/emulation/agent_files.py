@@ -26,8 +26,8 @@ from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Kind, Origin, worst
 from picomem.records.memory import Change, Memory
-from picomem.store import audit, memories
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories
 from picomem.text.storable import plain
 from picomem.text.tokens import count_tokens
 

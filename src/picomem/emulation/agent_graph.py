@@ -29,8 +29,8 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.policy.content_kind import kind_of
 from picomem.records.memory import Memory
-from picomem.store import memories
 from picomem.store.connector import Transaction
+from picomem.store.tables import memories
 from picomem.text.memory_keys import suggest_key
 from picomem.text.storable import plain
 

@@ -12,8 +12,8 @@ from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Cre
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, TOKEN_SIGNATURE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import access_tokens, audit, meta, user_entries, users
 from picomem.store.connector import Transaction
+from picomem.store.tables import access_tokens, audit, meta, user_entries, users
 
 CODE_LASTS = 5 * MINUTE
 SESSION_LASTS = 7 * DAY

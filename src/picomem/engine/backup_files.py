@@ -24,10 +24,10 @@ from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.paths import is_folder, make_private_dir, status_of
 from picomem.records.channel_message import Contact
-from picomem.store import access_tokens, contact_rows, meta, users
 from picomem.store.connector import Connector, Transaction
-from picomem.store.copying import copy_backup
-from picomem.store.replacing import remove_store, replace_store
+from picomem.store.files.copying import copy_backup
+from picomem.store.files.replacing import remove_store, replace_store
+from picomem.store.tables import access_tokens, contact_rows, meta, users
 
 Purged = Literal["", "again", "kept"]  # what becomes of what was purged since the backup
 _WAIT_SECONDS = 30.0

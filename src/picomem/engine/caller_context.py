@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
     from picomem.provenance.statements import Grounds
     from picomem.sessions.log import Sessions
-    from picomem.store.episodes import TimelinePlace
+    from picomem.store.tables.episodes import TimelinePlace
 
 _Result = TypeVar("_Result")
 
@@ -253,7 +253,7 @@ class CallerContext:
 
     def _find_turns(self, words: frozenset[str], share: float) -> list[str]:
         """The user's turns of the last day that hold a share of some words."""
-        from picomem.store.recent_turns import with_words
+        from picomem.store.tables.recent_turns import with_words
 
         with self.connector.read() as tx:
             turns = with_words(tx, Scope(self.scope.user), self.clock() - DAY, words, share)

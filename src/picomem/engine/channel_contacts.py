@@ -21,8 +21,8 @@ from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import IdentifiedSender, change_ids, identify, identifying, user_of
-from picomem.store import contact_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import contact_rows
 from picomem.text.inert_text import one_line
 from picomem.text.storable import plain
 

@@ -13,9 +13,9 @@ from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Channel, Message, NewMessage, Role, Session
 from picomem.sessions.client_history import Conversation, SaidLine, compact, continuation, lines_of
-from picomem.store import meta, session_rows
 from picomem.store.connector import Transaction
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import meta, session_rows
+from picomem.store.tables.tombstones import Tombstones
 from picomem.text.storable import plain
 
 _PREFIX = "completions:"

@@ -17,8 +17,8 @@ from picomem.erasure.scrub import scrub
 from picomem.errors import Conflict, NotFound, StoreError
 from picomem.memory.lease import PURGING, Lease, purge_seconds
 from picomem.paths import data_dir, named_path
-from picomem.store import tombstones, user_entries, users
 from picomem.store.connector import EVERYONE
+from picomem.store.tables import tombstones, user_entries, users
 from picomem.transfer.export_file import write_again
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from picomem.memory.lease import Lease
     from picomem.records.scope import Scope
     from picomem.store.connector import Transaction
-    from picomem.store.exported_files import Export
+    from picomem.store.tables.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges

@@ -24,9 +24,9 @@ from picomem.memory.vectors import missing
 from picomem.records.job import LONGEST_REST, Job, JobState, job_name
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import audit, job_rows
 from picomem.store.connector import Transaction
-from picomem.store.due_work import LAST_USER, JobSearch
+from picomem.store.tables import audit, job_rows
+from picomem.store.tables.due_work import LAST_USER, JobSearch
 
 _Found = TypeVar("_Found")
 

@@ -20,7 +20,7 @@ from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, transcript_rows
+from picomem.store.tables import audit, memories, transcript_rows
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -10,7 +10,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.review_items import REVIEW, ReviewItem, ReviewPlace, ReviewVerdict, items_at, settle, waiting
 from picomem.memory.suggestions import Suggestion, settle_suggestion, suggestion_named, suggestions
 from picomem.records.memory import Change
-from picomem.store import memories
+from picomem.store.tables import memories
 
 
 class PendingDecisions(NamedTuple):

@@ -16,7 +16,7 @@ from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import Weights
 from picomem.settings import Settings
 from picomem.store.connector import Connector
-from picomem.store.meta import redaction_key
+from picomem.store.tables.meta import redaction_key
 
 if TYPE_CHECKING:
     from picomem.memory.text_cleaning import Cleaner

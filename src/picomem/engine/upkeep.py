@@ -14,10 +14,11 @@ from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, episode_events, episodes, memories, memory_lists, row_counts, transcript_rows
+from picomem.store import row_counts
 from picomem.store.connector import Transaction
-from picomem.store.project_names import with_former_projects
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables import audit, episode_events, episodes, memories, memory_lists, transcript_rows
+from picomem.store.tables.project_names import with_former_projects
+from picomem.store.tables.session_names import Place, find_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import SnapshotImport
-    from picomem.store.episodes import NearbyEpisodes, TimelinePlace
-    from picomem.store.memory_lists import ListedPage, ListQuery
+    from picomem.store.tables.episodes import NearbyEpisodes, TimelinePlace
+    from picomem.store.tables.memory_lists import ListedPage, ListQuery
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_OLDER = 3  # statements that an answer names beside a new one

@@ -17,9 +17,9 @@ from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Session
 from picomem.sessions.channel_users import KEY_PREFIX, memory_user, named_by_channel, user_of_session
-from picomem.store import access_tokens, contact_rows, session_rows, users
 from picomem.store.connector import Transaction
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables import access_tokens, contact_rows, session_rows, users
+from picomem.store.tables.session_names import Place, find_session
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -17,7 +17,7 @@ from picomem.records.episode import BY_PERSON, DENY, PRIVATE
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes, memory_lineage, transcript_rows
+from picomem.store.tables import episodes, memory_lineage, transcript_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,10 +25,10 @@ from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.picobot_snapshot import NAME as SNAPSHOT
 from picomem.sessions.picobot_snapshot import without_purged
-from picomem.store import exported_files, tombstones
 from picomem.store.connector import Connector, Transaction
-from picomem.store.database_files import holds_content
-from picomem.store.exported_files import WHOLE, Export
+from picomem.store.files.database_files import holds_content
+from picomem.store.tables import exported_files, tombstones
+from picomem.store.tables.exported_files import WHOLE, Export
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 

@@ -16,9 +16,9 @@ from picomem.erasure.plan import Choice, Plan, PurgeInventory, load_inventory
 from picomem.erasure.purge import erase
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
-from picomem.store import audit, tombstones, users
 from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.retention_rows import EpisodeAge, RefusalAge, SessionAge, TranscriptAge
+from picomem.store.tables import audit, tombstones, users
 
 
 class LaterPurge(NamedTuple):

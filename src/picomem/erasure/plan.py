@@ -26,7 +26,7 @@ from picomem.coded_text import CodedText, Command
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.scope import Scope
-from picomem.store import access_tokens, contact_rows, retention_rows, session_rows, user_entries
+from picomem.store import retention_rows
 from picomem.store.connector import Transaction
 from picomem.store.retention_rows import (
     DamagedRow,
@@ -39,7 +39,8 @@ from picomem.store.retention_rows import (
     TranscriptAge,
     VersionText,
 )
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables import access_tokens, contact_rows, session_rows, user_entries
+from picomem.store.tables.session_names import Place, find_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

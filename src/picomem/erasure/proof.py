@@ -18,9 +18,10 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.copy_file import texts_of
 from picomem.light_dataclass import dataclass, field
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, remaining_text, search, tombstones
+from picomem.store import remaining_text, search
 from picomem.store.connector import Transaction
-from picomem.store.file_bytes import chunks
+from picomem.store.files.file_bytes import chunks
+from picomem.store.tables import episodes, memories, tombstones
 from picomem.text.terms import terms
 
 # The byte patterns that a scan looks for after a purge, and the search for them. Pure.

@@ -27,7 +27,10 @@ from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.records.session import Session
 from picomem.sessions.new_messages import title_of
-from picomem.store import (
+from picomem.store import full_text, row_counts
+from picomem.store.connector import Transaction
+from picomem.store.retention_rows import VersionText
+from picomem.store.tables import (
     access_tokens,
     audit,
     channel_messages,
@@ -35,22 +38,18 @@ from picomem.store import (
     contact_rows,
     episodes,
     exported_files,
-    full_text,
     index_page_rows,
     job_rows,
     leases,
     memories,
     memory_lineage,
     note_rows,
-    row_counts,
     session_rows,
     tombstones,
     transcript_rows,
     user_entries,
     users,
 )
-from picomem.store.connector import Transaction
-from picomem.store.retention_rows import VersionText
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan

@@ -18,8 +18,8 @@ from picomem.memory.remember import Writer
 from picomem.memory.version_history import VersionHistory
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, memory_lineage
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories, memory_lineage
 from picomem.text.memory_keys import suggest_key, tells_of
 
 _TELLING = 8  # characters of a name that is no word by chance

@@ -10,8 +10,8 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import channel_messages, consolidations, episodes, session_rows, user_entries
 from picomem.store.connector import Transaction
+from picomem.store.tables import channel_messages, consolidations, episodes, session_rows, user_entries
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 

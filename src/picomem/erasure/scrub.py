@@ -21,11 +21,12 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.sessions.new_messages import safe_name
-from picomem.store import (
+from picomem.store import full_text
+from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.tables import (
     audit,
     consolidations,
     episodes,
-    full_text,
     index_page_rows,
     memories,
     session_rows,
@@ -34,9 +35,8 @@ from picomem.store import (
     users,
     vector_rows,
 )
-from picomem.store.connector import EVERYONE, Connector, Transaction
-from picomem.store.consolidations import RunText
-from picomem.store.session_rows import MessageText, SessionText, SummaryText
+from picomem.store.tables.consolidations import RunText
+from picomem.store.tables.session_rows import MessageText, SessionText, SummaryText
 from picomem.store.unchecked_rows import Stored
 from picomem.text.tokens import count_tokens
 

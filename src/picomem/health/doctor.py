@@ -1,11 +1,11 @@
 """The doctor: checks the file and every row, explains, and repairs.
 
-Rows are the truth, and only a copy of the store brings a damaged one back (store/daily_copies.py). Full text, vectors
-and the tables' indexes are derived and can always be rebuilt from the rows; an episode is derived from its transcript
-and is read again from there if the transcript is still the same. A damaged memory is kept as it reads now, and a change
-records that. A change, a transcript's record, a session or a message is reported and left as it is; a summary is
-removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
-the next ingest notices it.)"""
+Rows are the truth, and only a copy of the store brings a damaged one back (store/files/daily_copies.py). Full text,
+vectors and the tables' indexes are derived and can always be rebuilt from the rows; an episode is derived from its
+transcript and is read again from there if the transcript is still the same. A damaged memory is kept as it reads now,
+and a change records that. A change, a transcript's record, a session or a message is reported and left as it is; a
+summary is removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was
+truncated, and the next ingest notices it.)"""
 
 from __future__ import annotations
 
@@ -23,19 +23,16 @@ from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
-from picomem.store import (
-    doc_numbers,
+from picomem.store import doc_numbers, full_text, row_checks, row_counts, search
+from picomem.store.connector import Connector, Transaction
+from picomem.store.files import file_checks
+from picomem.store.tables import (
     episodes,
-    file_checks,
-    full_text,
     index_page_rows,
     memories,
     memory_rows,
     meta,
     note_rows,
-    row_checks,
-    row_counts,
-    search,
     session_rows,
     tombstones,
     transcript_rows,
@@ -43,7 +40,6 @@ from picomem.store import (
     users,
     vector_rows,
 )
-from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
 
 _COUNTED = {"changes", "transcripts", "sessions", "messages", "consolidations"}  # tables; others are counted apart

@@ -7,8 +7,8 @@ from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.lease import jobs
 from picomem.memory.suggestions import suggestions
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, memories, session_rows, tombstones, transcript_rows, vector_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import audit, consolidations, memories, session_rows, tombstones, transcript_rows, vector_rows
 from picomem.text.terms import VERSION
 
 SPENDING_DAYS = 30  # for which spending is told by day

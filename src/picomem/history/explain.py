@@ -16,8 +16,8 @@ from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import session_path
-from picomem.store import audit, episodes, memories, memory_lineage, session_rows, transcript_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, episodes, memories, memory_lineage, session_rows, transcript_rows
 
 _WITHHELD = "a withheld session"
 _NOT_READ = f"a past session, which needs the permission {READ_SESSIONS}"

@@ -13,8 +13,8 @@ from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
-from picomem.store import audit, transcript_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, transcript_rows
 
 _TOOK_IN, _READ = "reason.taken_in", "reason.read"
 _PURGE = Command("purge", session="ID")

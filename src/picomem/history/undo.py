@@ -28,9 +28,9 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, memories, transcript_rows
 from picomem.store.connector import Transaction
-from picomem.store.session_names import Place, find_session
+from picomem.store.tables import audit, consolidations, memories, transcript_rows
+from picomem.store.tables.session_names import Place, find_session
 
 _SHOWN = 5  # changes that a sentence names
 _AT_ONCE = 50  # changes that are read

@@ -23,10 +23,10 @@ from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, newer_by_older
 from picomem.records.scope import Scope
-from picomem.store import audit, index_page_rows, memory_doubts, memory_lists, transcript_rows
 from picomem.store.connector import Transaction
-from picomem.store.memory_lists import EntryPlace
-from picomem.store.project_names import with_former_projects
+from picomem.store.tables import audit, index_page_rows, memory_doubts, memory_lists, transcript_rows
+from picomem.store.tables.memory_lists import EntryPlace
+from picomem.store.tables.project_names import with_former_projects
 from picomem.version import __version__
 
 _KINDS = frozenset(kind.value for kind in Kind)

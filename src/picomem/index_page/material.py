@@ -18,8 +18,8 @@ from picomem.records.episode import TESTS_FAILED, TESTS_PASSED, Episode, Transcr
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes
 from picomem.store.connector import Transaction
+from picomem.store.tables import episodes
 from picomem.text.likeness import Subjects
 from picomem.text.terms import query_terms
 

@@ -38,9 +38,9 @@ from picomem.records.episode import KnownFolder, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo, Turn
-from picomem.store import transcript_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import transcript_rows
+from picomem.store.tables.tombstones import Tombstones
 from picomem.text.late_pattern import late_pattern
 
 _BEGINNING = 20  # lines

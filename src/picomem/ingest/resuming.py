@@ -25,9 +25,9 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import episodes, transcript_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import episodes, transcript_rows
+from picomem.store.tables.tombstones import Tombstones
 
 PURGED = "purged session"
 _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches

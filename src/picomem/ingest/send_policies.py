@@ -18,9 +18,9 @@ from picomem.ingest.report import Report
 from picomem.ingest.source import is_database
 from picomem.records.episode import BY_HOST, BY_PERSON, DENY, PRIVATE, Transcript
 from picomem.records.scope import Scope
-from picomem.store import transcript_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.store.transcript_rows import TranscriptPolicy
+from picomem.store.tables import transcript_rows
+from picomem.store.tables.transcript_rows import TranscriptPolicy
 
 _Place = tuple[str, Path]  # a host, and a folder of its transcripts or one of its databases
 

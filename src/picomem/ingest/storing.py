@@ -35,9 +35,9 @@ from picomem.records.episode import DENY, Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import worst
 from picomem.records.scope import Scope
-from picomem.store import episode_events, episodes, transcript_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import episode_events, episodes, transcript_rows
+from picomem.store.tables.tombstones import Tombstones
 
 LOCK_SECONDS = 0.2  # after which a transaction takes no further stretch: others wait to write meanwhile
 

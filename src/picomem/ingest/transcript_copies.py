@@ -31,8 +31,8 @@ from picomem.light_dataclass import dataclass, field
 from picomem.policy.redact import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript
 from picomem.records.scope import Scope
-from picomem.store import episodes, tombstones, transcript_rows, users
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import episodes, tombstones, transcript_rows, users
 
 MARGIN = 7 * DAY  # before a host deletes a transcript: nothing of picomem may run for some days
 _NANOSECONDS = 1_000  # of a microsecond

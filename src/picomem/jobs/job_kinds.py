@@ -29,7 +29,7 @@ from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_
 from picomem.light_dataclass import dataclass
 from picomem.paths import home_folder, named_path
 from picomem.records.job import job_name
-from picomem.store import due_work
+from picomem.store.tables import due_work
 
 if TYPE_CHECKING:
     from threading import Event

@@ -35,7 +35,7 @@ from picomem.jobs.schedule import Busy, Cancelled, Failed, Interrupted, Outcome,
 from picomem.records.caller import Caller
 from picomem.records.job import job_name
 from picomem.runtime import Runtime
-from picomem.store import due_work
+from picomem.store.tables import due_work
 
 _TELL_SECONDS = 2.0  # between two times that progress is stored: each is a transaction
 _CANCEL_LOOK_SECONDS = 1.0  # between two looks at whether somebody cancelled a running job

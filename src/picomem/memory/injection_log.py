@@ -15,8 +15,8 @@ from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
-from picomem.store import user_entries
 from picomem.store.connector import Transaction
+from picomem.store.tables import user_entries
 
 _MOST_SESSIONS = 50
 _MOST_IDS = 200  # of a session, the latest

@@ -20,8 +20,8 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.ids import new_id
 from picomem.records.job import Job, JobState
 from picomem.records.scope import Scope
-from picomem.store import job_rows, leases
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import job_rows, leases
 
 LEASE_SECONDS = 45
 BEAT_SECONDS = LEASE_SECONDS / 3

@@ -6,9 +6,9 @@ from picomem.coded_text import CodedText, Command
 from picomem.errors import Conflict, NotFound, nearest
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories, memory_rows
 from picomem.store.connector import Transaction
-from picomem.store.project_names import with_former_projects
+from picomem.store.tables import memories, memory_rows
+from picomem.store.tables.project_names import with_former_projects
 
 
 def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False) -> Memory:

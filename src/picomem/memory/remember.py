@@ -40,8 +40,9 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, memory_lineage, row_counts
+from picomem.store import row_counts
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories, memory_lineage
 from picomem.text.likeness import SAME_SUBJECT, plain_words, say_the_same, subject_likeness
 from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.terms import query_terms, terms

@@ -26,8 +26,8 @@ from picomem.memory.remember import Remembered, Writer
 from picomem.memory.version_history import undone_by
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import audit, memories, memory_doubts
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories, memory_doubts
 
 REVIEW = "review"  # the verb of a person's decision
 DISCARDED = CodedText("reason.reviewed", outcome=CodedText("reason.discarded"))

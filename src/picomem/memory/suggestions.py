@@ -28,9 +28,9 @@ from picomem.records.episode import SUGGESTED, Episode, Transcript, suggested_sp
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories, memory_lineage
 from picomem.store.connector import Transaction
-from picomem.store.consolidations import DistilledUpTo
+from picomem.store.tables import audit, consolidations, episodes, memories, memory_lineage
+from picomem.store.tables.consolidations import DistilledUpTo
 from picomem.text.likeness import SAME_SUBJECT, Subjects, say_the_same
 from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import query_terms

@@ -13,10 +13,10 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope
 from picomem.records.transcript import Turn
-from picomem.store import episodes, session_rows, transcript_rows
 from picomem.store.connector import Transaction
-from picomem.store.episodes import TimelinePlace
-from picomem.store.project_names import with_former_projects
+from picomem.store.tables import episodes, session_rows, transcript_rows
+from picomem.store.tables.episodes import TimelinePlace
+from picomem.store.tables.project_names import with_former_projects
 
 
 class TimelineHits(NamedTuple):

@@ -24,8 +24,8 @@ from picomem.light_dataclass import dataclass
 from picomem.provenance.statements import content_words
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import meta, user_entries
 from picomem.store.connector import Transaction
+from picomem.store.tables import meta, user_entries
 from picomem.text.terms import terms
 
 _MOST = 32  # quotes

@@ -21,8 +21,8 @@ from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
 from picomem.models.embedder import Embedder, quantised
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import vector_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import vector_rows
 
 Prepared = tuple[float, bytes]  # the scale and the int8 values
 

@@ -33,8 +33,8 @@ from types import MappingProxyType
 from picomem.clock import Micros
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories
 
 IMPORTED = "import"  # the decision of the change by which a memory arrived with all its versions
 

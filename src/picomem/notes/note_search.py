@@ -33,11 +33,11 @@ from picomem.records.ids import content_hash
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
 from picomem.settings_tables import NotesSettings
-from picomem.store import note_rows as rows
 from picomem.store import search
 from picomem.store.connector import BRIEF_WAIT, Connector, Transaction
-from picomem.store.note_rows import named
 from picomem.store.search import K1, SATURATION, B
+from picomem.store.tables import note_rows as rows
+from picomem.store.tables.note_rows import named
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 from picomem.version import __version__

@@ -19,7 +19,7 @@ from picomem.operations.wording import plural
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
 from picomem.records.kinds import Priority
-from picomem.store.episodes import text_of
+from picomem.store.tables.episodes import text_of
 from picomem.text.terms import terms
 
 if TYPE_CHECKING:

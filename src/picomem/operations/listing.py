@@ -13,11 +13,11 @@ from picomem.operations.paging import Place, cursor_of, place_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.wording import attributed, day, nothing_matches
 from picomem.records.kinds import Kind, Origin, Priority
-from picomem.store.memory_lists import ListFilter, ListPlace, ListQuery
+from picomem.store.tables.memory_lists import ListFilter, ListPlace, ListQuery
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.store.memory_lists import ListPlace
+    from picomem.store.tables.memory_lists import ListPlace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from picomem.operations.presentation import Block, Heading, Presentation, Presen
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.operations.times import between
 from picomem.operations.wording import attributed, day, nothing_matches, plural
-from picomem.store.episodes import TimelinePlace
+from picomem.store.tables.episodes import TimelinePlace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.store.episodes import TimelinePlace
+    from picomem.store.tables.episodes import TimelinePlace
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
 _MOST_OUTCOMES = 2

@@ -11,8 +11,8 @@ from itertools import chain
 
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store.memories import document
 from picomem.store.search import analyse, saturate
+from picomem.store.tables.memories import document
 
 
 class EarlierWords:

@@ -19,9 +19,10 @@ from picomem.recall.time_window import TimeWindow, events_inside, inside_of, mea
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import SUGGESTED, Episode, SuggestedSpan, Transcript, suggested_spans
 from picomem.records.hit import Hit
-from picomem.store import episode_events, episodes, row_counts, search, transcript_rows
-from picomem.store.memory_rows import missing
+from picomem.store import row_counts, search
 from picomem.store.search import EpisodePlace
+from picomem.store.tables import episode_events, episodes, transcript_rows
+from picomem.store.tables.memory_rows import missing
 from picomem.text.terms import terms
 
 _WIDER = 4  # times as many are looked at where too few are allowed

@@ -8,7 +8,7 @@ from picomem.records.episode import Episode, is_failure
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store.memory_rows import visible
+from picomem.store.tables.memory_rows import visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

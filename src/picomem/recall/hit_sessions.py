@@ -12,8 +12,8 @@ from picomem.records.episode import Transcript
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes, transcript_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import episodes, transcript_rows
 
 LONGEST_TITLE = 80  # characters
 MOST_FILES = 20  # of a session

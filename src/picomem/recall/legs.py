@@ -24,9 +24,9 @@ from picomem.records.episode import Transcript
 from picomem.records.hit import Signs
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import transcript_rows
 from picomem.store.connector import Transaction
 from picomem.store.search import EpisodePlace
+from picomem.store.tables import transcript_rows
 
 if TYPE_CHECKING:
     from picomem.models.static_embedder import Lexicon

@@ -26,8 +26,9 @@ from picomem.recall.question import Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, search
+from picomem.store import search
 from picomem.store.connector import Transaction
+from picomem.store.tables import episodes, memories
 from picomem.text.synonyms import Synonym, holds_phrase, synonyms
 from picomem.text.terms import is_cjk, is_stop_word, says_little, weight_of
 

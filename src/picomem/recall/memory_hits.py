@@ -20,8 +20,9 @@ from picomem.records.hit import Hit
 from picomem.records.kinds import Decision, Source
 from picomem.records.memory import Memory, Parent, doubted_pairs
 from picomem.records.scope import Scope
-from picomem.store import audit, episodes, memories, memory_lineage, row_counts
+from picomem.store import row_counts
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, episodes, memories, memory_lineage
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _MADE = (Source.SESSION, Source.CONSOLIDATION)  # from what was said, by picomem itself

@@ -27,7 +27,8 @@ from picomem.records.episode import Episode, suggested_spans
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
-from picomem.store import episodes, memories, memory_lineage, row_counts
+from picomem.store import row_counts
+from picomem.store.tables import episodes, memories, memory_lineage
 from picomem.text.likeness import SAME_SUBJECT, subject_likeness
 from picomem.text.terms import terms
 

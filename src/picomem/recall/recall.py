@@ -30,7 +30,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
-from picomem.store.project_names import with_former_projects
+from picomem.store.tables.project_names import with_former_projects
 
 if TYPE_CHECKING:
     from picomem.models.static_embedder import Lexicon

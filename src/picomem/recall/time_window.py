@@ -6,7 +6,8 @@ from picomem.clock import MINUTE, Micros
 from picomem.coded_text import CodedText
 from picomem.light_dataclass import dataclass
 from picomem.recall.legs import RecallState
-from picomem.store import episode_events, search, transcript_rows
+from picomem.store import search
+from picomem.store.tables import episode_events, transcript_rows
 from picomem.text.temporal.session_references import SessionReading, chosen
 
 _DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits

@@ -22,9 +22,9 @@ from picomem.errors import EmbedderFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import UNRELATED
 from picomem.records.scope import Scope
-from picomem.store import vector_rows
 from picomem.store.connector import Transaction
-from picomem.store.vector_rows import Columns, Space
+from picomem.store.tables import vector_rows
+from picomem.store.tables.vector_rows import Columns, Space
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,7 +23,7 @@ class Scope:
     agent: str = ""
     project: str = ""
     session: str = ""
-    former_projects: tuple[str, ...] = ()  # other names of the project, for a read (store/project_names.py)
+    former_projects: tuple[str, ...] = ()  # other names of the project, for a read (store/tables/project_names.py)
 
     def __post_init__(self) -> None:
         if not self.user.strip():

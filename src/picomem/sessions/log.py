@@ -35,8 +35,8 @@ from picomem.sessions.new_messages import (
     with_origins,
 )
 from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
-from picomem.store import session_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import session_rows
 from picomem.text.storable import plain
 
 _LATEST_RESULT = 1_000  # messages after its call, or it is nobody's

@@ -1,6 +1,6 @@
 """The interface of a database: open it, read from it, write to it in one transaction.
 
-There are two implementations, SQLite (`sqlite.py`) and PostgreSQL (`postgres.py`). Everything above this package gets a
+There are two implementations, SQLite (`sqlite/`) and PostgreSQL (`postgres/`). Everything above this package gets a
 `Transaction` and passes it to the functions of this package. It never sees a connection, a statement or a row.
 """
 
@@ -80,8 +80,8 @@ class Maintenance(Protocol):
         ...
 
     def copy_daily(self, now: Micros, most_bytes: int) -> None:
-        """Once a day, copy a store of at most so many bytes, and check the copy (see daily_copies.py); a larger store
-        is checked without one. A warning of damage is logged, and again whenever a store is opened whose file is
+        """Once a day, copy a store of at most so many bytes, and check the copy (see files/daily_copies.py); a larger
+        store is checked without one. A warning of damage is logged, and again whenever a store is opened whose file is
         damaged. Nothing where the store cannot be written, or of a server. Raises StoreError."""
         ...
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, search
+from picomem.store import search
 from picomem.store.connector import Transaction
 from picomem.store.search import Document
+from picomem.store.tables import episodes, memories
 
 
 def holds_the_words(tx: Transaction, users: Iterable[Scope], source: str) -> bool:

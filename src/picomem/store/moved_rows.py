@@ -20,13 +20,14 @@ from typing import NamedTuple
 import apsw
 
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, episodes, memories, memory_rows, note_rows, search, user_entries
+from picomem.store import doc_numbers, search
 from picomem.store.connector import Row, Transaction
 from picomem.store.reading_order import check_rises
 from picomem.store.row_hash import COLUMNS, is_whole, row_hash
 from picomem.store.search import Document
 from picomem.store.sql_access import table_rows
-from picomem.store.sqlite_schema import prepare
+from picomem.store.sqlite.schema import prepare
+from picomem.store.tables import episodes, memories, memory_rows, note_rows, user_entries
 
 # The tables that hold the rows of users, as the schema says.
 #

@@ -19,9 +19,9 @@ from picomem.paths import check_folder_of, open_regular, status_of, written_whol
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import exported_files, memories
 from picomem.store.connector import Connector, Transaction
-from picomem.store.exported_files import WHOLE, Export
+from picomem.store.tables import exported_files, memories
+from picomem.store.tables.exported_files import WHOLE, Export
 from picomem.text.inert_text import for_markdown_line
 from picomem.transfer import export_records
 from picomem.transfer.export_lines import ExportCounts, export_lines, memories_of, messages_of, sessions_of

@@ -15,8 +15,8 @@ from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.records.session import Message
 from picomem.sessions.new_messages import safe_message
-from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
+from picomem.store.tables import audit, memories, memory_lineage, session_rows
 from picomem.transfer.export_records import (
     Clean,
     ExportedMemory,

@@ -28,7 +28,7 @@ from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Kind, Origin, 
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session, Summary, ToolCall
-from picomem.store.memory_lineage import VersionLink
+from picomem.store.tables.memory_lineage import VersionLink
 from picomem.text.inert_text import escaped_json
 from picomem.text.memory_keys import check_key
 from picomem.text.tokens import count_tokens

@@ -31,9 +31,9 @@ from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.scope import Scope
-from picomem.store import audit, transcript_rows
 from picomem.store.connector import Connector, Transaction, rolled_back
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import audit, transcript_rows
+from picomem.store.tables.tombstones import Tombstones
 from picomem.text.memory_keys import suggest_key
 from picomem.text.storable import plain
 from picomem.transfer.bounded_files import check_size

@@ -20,8 +20,9 @@ from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.records.channel_message import DIRECTORY
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, meta, moved_rows, user_entries, users
+from picomem.store import doc_numbers, moved_rows
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tables import meta, user_entries, users
 
 MoveState = Literal["movable", "moved", "moved before", "changed since", "not empty"]
 MoveProgress = Callable[[int, int, str], None]  # rows done, of how many, and whose

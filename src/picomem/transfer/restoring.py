@@ -24,9 +24,9 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Message, NewMessage
 from picomem.sessions.new_messages import safe_said, stored_message
-from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
-from picomem.store.tombstones import Tombstones
+from picomem.store.tables import audit, memories, memory_lineage, session_rows
+from picomem.store.tables.tombstones import Tombstones
 from picomem.transfer.export_lines import memory_of
 from picomem.transfer.export_records import ExportedMemory, ExportedSession
 from picomem.transfer.importer import Importer

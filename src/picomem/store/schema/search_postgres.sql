@@ -1,7 +1,7 @@
 -- What PostgreSQL has besides the tables of the store.
 
 -- A row for each user. Each write changes it, so two writers of one user take turns; a write for everyone locks the
--- table. `writes` are the tokens of the user's last writes (store/postgres_commit.py).
+-- table. `writes` are the tokens of the user's last writes (store/postgres/commit.py).
 CREATE TABLE user_locks (
     user_id  TEXT     NOT NULL,
     writes   bigint[] NOT NULL,

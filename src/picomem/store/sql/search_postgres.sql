@@ -1,4 +1,4 @@
--- Full text on PostgreSQL, see postgres_search.py.
+-- Full text on PostgreSQL, see postgres/search.py.
 
 -- name: add_postings
 INSERT INTO word_postings (user_id, source, term, doc, frequency, size)

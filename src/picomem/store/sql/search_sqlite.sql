@@ -1,4 +1,4 @@
--- Full text on SQLite, see fts5.py, and what only SQLite asks.
+-- Full text on SQLite, see sqlite/fts5.py, and what only SQLite asks.
 
 -- name: memory_words_add
 INSERT INTO memory_words (rowid, name, body) VALUES (:doc, :name, :body)

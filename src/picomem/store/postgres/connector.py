@@ -1,0 +1,380 @@
+"""PostgreSQL, through psycopg 3.
+
+How it is used, and why:
+
+- One schema, `picomem`, whose tables are those of SQLite (`schema.py`), partitioned by the hash of `user_id`.
+  So a database can hold other programs' tables, and a heavy user is one partition's. Citus takes the same tables.
+- The statements are those of SQLite, translated by `dialect.py`, which lists all that differs; full text is
+  `search.py`.
+- The lock of a write is the user's own row in `user_locks`, which the write changes (`commit.py`). It is taken
+  before anything is read, and the transaction is READ COMMITTED, so each statement sees what the writer before it
+  committed. (Under REPEATABLE READ the snapshot would be older than the lock.) `EVERYONE` locks the table `user_locks`,
+  which waits for all of them. Advisory locks would hold on one node of Citus only.
+- A read is REPEATABLE READ, READ ONLY: one snapshot, taken by its first statement.
+- Rows are isolated twice. Each statement has an equality on `user_id`, and the server shows only rows of the user whom
+  the transaction names (row-level security, forced, and nothing without a name). A superuser is not subject to it, so
+  picomem should have a role of its own.
+- Nothing belongs to a session of the server: settings end with the transaction, and statements are prepared only on a
+  connection to the server itself. So a pool in transaction mode may stand in front.
+- What begins a transaction is one message, with the settings, the lock and the version of full text. Only that message
+  is sent a second time, where a connection turns out to be broken, since nothing was written before it. Where a
+  connection breaks at COMMIT, another one looks whether the server had committed.
+
+A thread has at most one transaction that writes and one that reads, as on SQLite; nested calls join them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import monotonic, sleep
+from typing import Any
+
+import psycopg
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.adapt import Dumper
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
+from psycopg.types.string import StrDumper
+from psycopg_pool import ConnectionPool
+
+from picomem import errors
+from picomem.coded_text import CodedText, Command
+from picomem.records.scope import Scope
+from picomem.store.connector import EVERYONE, Everyone
+from picomem.store.postgres import commit as postgres_commit
+from picomem.store.postgres import search as postgres_search
+from picomem.store.postgres.dialect import SCHEMA
+from picomem.store.postgres.errors import LOCK_SECONDS, postgres_translated
+from picomem.store.postgres.schema import PostgresMaintenance, prepare
+from picomem.store.postgres.transaction import OpenTransaction, PostgresTransaction, seeing
+from picomem.text.terms import VERSION as TERMS_VERSION
+
+PARTITIONS = 32
+CONNECTIONS = 10  # of a process at most
+_CONNECT_SECONDS = 10
+_ATTEMPTS = CONNECTIONS + 2  # to begin a transaction: after a restart of the server every connection is broken
+_PREPARED_AFTER = 1  # runs of a statement on a connection
+_MOST_PREPARED = 200  # statements of a connection
+_MOST_IDLE_SECONDS = 600  # of a write, whose lock others wait for: its process or its machine may be gone
+
+_PATH = f"SET LOCAL search_path TO {SCHEMA}"
+_OF_USER = (  # whether a partition is one of a user's
+    "satisfies_hash_partition(i.inhparent, (bound.numbers[1])::int, (bound.numbers[2])::int, %(user)s::text)"
+)
+_TABLES = (  # the tables with rows, each with its primary key
+    "SELECT t.relname, k.relname FROM pg_class AS t JOIN pg_index AS x ON x.indrelid = t.oid AND x.indisprimary "
+    "JOIN pg_class AS k ON k.oid = x.indexrelid LEFT JOIN pg_inherits AS i ON i.inhrelid = t.oid "
+    "CROSS JOIN LATERAL (SELECT regexp_match(pg_get_expr(t.relpartbound, t.oid), 'modulus (\\d+), remainder (\\d+)')) "
+    f"AS bound (numbers) WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND t.relkind = 'r' "
+    f"AND (%(user)s::text IS NULL OR t.relispartition AND {_OF_USER}) ORDER BY t.relname"
+)
+_SNAPSHOT = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}"
+_READERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+    "AND age(backend_xmin) >= age(%s::xid)"
+)
+_IDLE = f"SET LOCAL idle_in_transaction_session_timeout = '{_MOST_IDLE_SECONDS}s'"
+_TERMS = "SELECT value FROM meta WHERE name = 'terms_version'"
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # each failure becomes an error of ours
+
+
+class PostgresConnector:
+    """A store on a server. Raises NoStore, NewerSchema or StoreError on opening."""
+
+    read_only = False
+
+    def __init__(self, address: str, *, create: bool = True, partitions: int = PARTITIONS) -> None:
+        """`partitions` is how many a new store gets."""
+        try:
+            parts = conninfo_to_dict(address)
+        except psycopg.ProgrammingError as error:
+            raise errors.InvalidInput(
+                "The address of the database cannot be read; write postgresql://USER@HOST/DATABASE."
+            ) from error
+        self.name = _shown(parts)
+        self._local = threading.local()
+        self._is_closed = False
+        self._connection_string = make_conninfo(address, **_defaults(parts))
+        with postgres_translated(self.name):
+            with psycopg.connect(self._connection_string, autocommit=True) as connection:
+                prepare(connection, self.name, partitions, create=create)
+            self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+                self._connection_string,
+                min_size=0,
+                max_size=CONNECTIONS,
+                kwargs={"autocommit": True, "prepare_threshold": None},
+                configure=_configured,
+                timeout=LOCK_SECONDS,
+                reconnect_timeout=LOCK_SECONDS,
+                open=True,
+            )
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresTransaction]:
+        """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
+        with self._snapshot() as opened:
+            yield PostgresTransaction(opened)
+
+    @contextmanager
+    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[PostgresTransaction]:
+        """One transaction: all of it or nothing. Raises Locked or StoreError."""
+        user = scope.user if isinstance(scope, Scope) else None
+        with self._begun(user, wait_seconds) as (opened, terms):
+            if terms != TERMS_VERSION:
+                raise errors.StoreError(
+                    CodedText("failure.other_full_text", place=self.name, command=Command("doctor", repair=True))
+                )
+            yield PostgresTransaction(opened, user)
+
+    @contextmanager
+    def repair(self) -> Iterator[PostgresTransaction]:
+        """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
+        with self._begun(None) as (opened, _):
+            yield PostgresTransaction(opened)
+
+    @property
+    def maintenance(self) -> PostgresMaintenance:
+        """Maintenance of the database as a whole."""
+        return PostgresMaintenance(self)
+
+    def one_number(self, text: str) -> int:
+        """The number that a statement about the database itself gives."""
+        with self._snapshot() as opened:
+            row = opened.execute(text, {}, None).fetchone()
+        return int(row[0]) if row else 0
+
+    def incomplete_full_text(self) -> list[str]:
+        """The tables of full text that are not complete."""
+        with self._snapshot() as opened:
+            return postgres_search.incomplete(opened.see(None))
+
+    def one_row(self, text: str) -> tuple[Any, ...]:
+        """The row that a statement about the database itself gives."""
+        with self._snapshot() as opened:
+            return opened.execute(text, {}, None).fetchone() or ()
+
+    def rewrite_tables(self, wait_seconds: float, user: str | None = None) -> None:
+        """Write the partitions of a user with their indexes anew, or every table, waiting so long at most for each.
+
+        Raises Locked and DiskFull. CLUSTER writes a table anew as VACUUM FULL does, and does so in a transaction: then
+        the time that it waits ends with the transaction, and a pool may stand in front.
+        """
+        limit = f"SET LOCAL lock_timeout = {max(1, round(wait_seconds * 1000))}"
+        with self._explained(), psycopg.connect(self._connection_string, autocommit=True) as connection:
+            connection.prepare_threshold = None
+            tables = connection.execute(_TABLES.encode(), {"user": user}).fetchall()
+            self._wait_for_readers(connection, wait_seconds)
+            for table, key in tables:
+                connection.execute(f"BEGIN; {limit}; CLUSTER {SCHEMA}.{table} USING {key}; COMMIT".encode())
+                connection.execute(f"ANALYZE {SCHEMA}.{table}".encode())
+
+    def _wait_for_readers(self, connection: psycopg.Connection[Any], wait_seconds: float) -> None:
+        """Wait until nobody reads from a moment before this one: rows that somebody still sees would be kept."""
+        deadline = monotonic() + wait_seconds
+        (now,) = connection.execute("SELECT pg_current_xact_id()::xid::text").fetchone() or ("",)
+        while connection.execute(_READERS.encode(), (now,)).fetchone() != (0,):
+            if monotonic() > deadline:
+                raise errors.Locked(CodedText("failure.tables_being_read", place=self.name, command=Command("purge")))
+            sleep(0.02)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._is_closed = True
+        if hasattr(self, "_pool"):
+            self._pool.close()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[OpenTransaction]:
+        outer = getattr(self._local, "write", None) or getattr(self._local, "read", None)
+        if outer is not None:
+            with self._explained():
+                yield outer[0]
+            return
+        opened = OpenTransaction(self.name, begin=self._begin_snapshot, restart=_restart_snapshot)
+        with self._ended(opened, _all_was_read):
+            self._local.read = (opened, None)
+            try:
+                yield opened
+            finally:
+                self._local.read = None
+
+    def _begin_snapshot(self, first: str) -> psycopg.Connection[Any]:
+        return self._began(f"{_SNAPSHOT}; {first}")[0]
+
+    @contextmanager
+    def _begun(
+        self, user: str | None, wait_seconds: float | None = None
+    ) -> Iterator[tuple[OpenTransaction, str | None]]:
+        """The transaction of a user, or of everyone, and the version of full text; nested calls join the outer one."""
+        outer = getattr(self._local, "write", None)
+        if outer is not None:
+            if self._local.user not in (None, user):
+                raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._local.user}.")
+            with self._explained():
+                yield outer
+            return
+        whose = EVERYONE if user is None else user
+        token = postgres_commit.new_token()
+        lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
+        wait = max(1, round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000))  # 0 would wait forever
+        limits = f"SET LOCAL lock_timeout = '{wait}ms'; {_IDLE}"
+        begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
+        with self._explained():
+            connection, cursor = self._began(begin)
+        opened = OpenTransaction(self.name, whose, connection)
+        with self._ended(opened, partial(self._settle, user, token)):
+            rows = list(_results(cursor))
+            terms = str(rows[-1][0][0]) if rows[-1] else None
+            self._local.write, self._local.user = (opened, terms), user
+            try:
+                yield opened, terms
+            finally:
+                self._local.write = None
+
+    def _settle(self, user: str | None, token: int) -> None:
+        postgres_commit.settle(self._connection_string, self.name, user, token)
+
+    @contextmanager
+    def _ended(self, opened: OpenTransaction, settle: Callable[[], None]) -> Iterator[None]:
+        """Commit a transaction, or roll it back where an error ends it, and give the connection back.
+
+        `settle` is called where COMMIT is not answered, and raises unless it was stored."""
+        with self._explained():
+            try:
+                yield
+                if opened.connection is not None:
+                    self._commit(opened.connection, settle)
+            except BaseException:
+                if opened.connection is not None:
+                    with suppress(psycopg.Error):
+                        opened.connection.execute("ROLLBACK")
+                raise
+            finally:
+                if opened.connection is not None:
+                    self._pool.putconn(opened.connection)
+
+    def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
+        try:
+            ended = connection.execute("COMMIT", prepare=False)
+        except psycopg.OperationalError:
+            if not connection.closed:
+                raise
+            settle()
+        else:
+            if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
+                raise errors.StoreError(f"A statement had failed in {self.name}; nothing was written.")
+
+    def _began(self, begin: str) -> tuple[psycopg.Connection[Any], psycopg.Cursor[Any]]:
+        """A connection on which a transaction has begun, and what the message that began it gave."""
+        if self._is_closed:
+            raise errors.StoreError(f"{self.name} was closed; open it again.")
+        for attempt in range(1, _ATTEMPTS + 1):
+            connection = self._pool.getconn()
+            try:
+                return connection, connection.execute(begin.encode())
+            except BaseException as error:
+                if not connection.closed:
+                    with suppress(psycopg.Error):
+                        connection.execute("ROLLBACK")
+                self._pool.putconn(connection)
+                if not isinstance(error, psycopg.OperationalError) or not connection.closed or attempt == _ATTEMPTS:
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with postgres_translated(self.name):
+                yield
+        except UnicodeEncodeError as error:
+            raise errors.InvalidInput(
+                "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
+            ) from error
+
+
+def _configured(connection: psycopg.Connection[Any]) -> None:
+    """Make a new connection ready. Its statements are prepared unless a pool stands in front.
+
+    Behind a pool each transaction may get another process of the server, and the one that answers is not the one that
+    the connection began with."""
+    adapt(connection)
+    if connection.execute("SELECT pg_backend_pid()").fetchone() == (connection.info.backend_pid,):
+        connection.prepare_threshold = _PREPARED_AFTER
+        connection.prepared_max = _MOST_PREPARED
+
+
+def _restart_snapshot(connection: psycopg.Connection[Any]) -> None:
+    """Begin a snapshot anew on a connection whose transaction an error has ended."""
+    connection.execute(f"ROLLBACK; {_SNAPSHOT}".encode())
+
+
+def _all_was_read() -> None:
+    """A snapshot has nothing to store, so its COMMIT needs no answer."""
+
+
+def _results(cursor: psycopg.Cursor[Any]) -> Iterator[list[Any]]:
+    """The rows of each statement of a message that has any."""
+    while True:
+        if cursor.description is not None:
+            yield cursor.fetchall()
+        if not cursor.nextset():
+            return
+
+
+def _defaults(parts: dict[str, Any]) -> dict[str, Any]:
+    """What is added to an address that does not say otherwise.
+
+    Of several servers it is the one that takes writes. A connection whose other end is gone is given up in a minute."""
+    usual: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "picomem"}
+    usual |= {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+    if "," in f"{parts.get('host') or ''}{parts.get('hostaddr') or ''}":
+        usual["target_session_attrs"] = "read-write"
+    return {"client_encoding": "UTF8"} | {name: value for name, value in usual.items() if not parts.get(name)}
+
+
+def _shown(parts: dict[str, Any]) -> str:
+    """An address as sentences name it, without user and password."""
+    hosts = str(parts.get("host") or parts.get("hostaddr") or "").split(",")
+    ports = str(parts.get("port") or "").split(",")
+    ports = ports * len(hosts) if len(ports) == 1 else ports
+    places = [f"{host}:{port}" if port and not host.startswith("/") else host for host, port in zip(hosts, ports)]
+    return f"postgresql://{','.join(places)}/{parts.get('dbname') or ''}"
+
+
+# How values pass between Python and PostgreSQL, so that both databases give and take the same ones.
+#
+# SQLite's numbers are whole numbers of 64 bits or doubles, and a truth value is 0 or 1. Each value is sent with its
+# type, so a text never becomes a number by accident, as in the STRICT tables of SQLite. The sum of whole numbers, which
+# PostgreSQL gives as a decimal number, is a whole number again.
+
+
+class _TruthDumper(Dumper):
+    oid = Int8Dumper.oid
+
+    def dump(self, obj: bool) -> Buffer:
+        return b"1" if obj else b"0"
+
+
+class _SumLoader(NumericLoader):
+    def load(self, data: Buffer) -> Any:
+        return int(super().load(data))
+
+
+class _BinarySumLoader(NumericBinaryLoader):
+    def load(self, data: Buffer) -> Any:
+        return int(super().load(data))
+
+
+def adapt(context: AdaptContext) -> None:
+    """Let a connection send and read values so."""
+    adapters = context.adapters
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, _TruthDumper)
+    adapters.register_dumper(str, StrDumper)
+    adapters.register_loader("numeric", _SumLoader)
+    adapters.register_loader("numeric", _BinarySumLoader)
