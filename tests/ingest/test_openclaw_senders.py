@@ -115,20 +115,46 @@ def test_a_session_without_a_list_is_nobodys_in_particular_and_an_envelope_is_so
     ]
 
 
-@pytest.mark.parametrize("key", ["agent:main:whatsapp:direct:+491701234", "agent:main:main"])
-def test_a_direct_chat_whose_envelope_names_another_sender_is_that_senders(engine, tmp_path, key) -> None:
+@pytest.mark.parametrize(
+    ("key", "sender", "ann", "bob"),
+    [
+        (
+            "agent:main:whatsapp:direct:+491701234",
+            "whatsapp:+491701234",
+            "WhatsApp Ann +491701234",
+            "WhatsApp Bob +491709999",
+        ),
+        ("agent:main:main", "whatsapp:+491701234", "WhatsApp Ann +491701234", "WhatsApp Bob +491709999"),
+        (
+            "agent:main:whatsapp:direct:491701234@s.whatsapp.net",
+            "",
+            "WhatsApp Ann +491701234",
+            "WhatsApp Bob +491709999",
+        ),
+        ("agent:main:slack:direct:u02abcdef", "", "Slack Ann id:U02ABCDEF", "Slack Bob id:U0ZZZZZZZ"),
+        (
+            "agent:main:imessage:direct:ann@harbour.example",
+            "",
+            "iMessage ann@harbour.example",
+            "iMessage bob@quay.example",
+        ),
+    ],
+)
+def test_a_direct_chat_whose_envelope_names_another_sender_is_that_senders(
+    engine, tmp_path, key, sender, ann, bob
+) -> None:
     def said(number: int, text: str) -> dict:
         message = {"role": "user", "content": text}
         return {"type": "message", "id": f"e{number}", "parentId": f"e{number - 1}", "message": message}
 
     folder = tmp_path / "agents/main/sessions"
     folder.mkdir(parents=True)
-    entry = {"sessionId": "s1", "chatType": "direct", "origin": {"chatType": "direct", "from": "whatsapp:+491701234"}}
+    entry = {"sessionId": "s1", "chatType": "direct", "origin": {"chatType": "direct", "from": sender}}
     (folder / "sessions.json").write_text(json.dumps({key: entry}))
     records = [
         {"type": "session", "version": 3, "id": "s1", "cwd": "/w"},
-        said(1, "[WhatsApp Ann +491701234 2026-05-03 10:00] Remember: I prefer tabs over spaces"),
-        said(2, "[WhatsApp Bob +491709999 2026-05-03 10:01] Remember: I prefer spaces over tabs"),
+        said(1, f"[{ann} 2026-05-03 10:00] Remember: I prefer tabs over spaces"),
+        said(2, f"[{bob} 2026-05-03 10:01] Remember: I prefer spaces over tabs"),
     ]
     path = folder / "s1.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))

@@ -36,7 +36,7 @@ from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
 _OF_PI = (".pi", "agent", "sessions")  # ~/.pi/agent/sessions/<folder of the project>/<session>.jsonl
-PEER = "peer"  # the mark of the number of the one with whom a direct chat is held
+PEER = "peer"  # the mark of the one with whom a direct chat is held: a number, an address, or an id of the channel
 SPEAKER = "speaker"  # the mark of whose words stand in a user's place in a session, where that is known
 _LARGEST = 64 << 20
 _OTHERS_KEY = re.compile(r"(?:^|:)(?:group|channel|room|thread|topic|cron|heartbeat|dream\w*)(?::|$)")
@@ -45,7 +45,9 @@ _HOOK_KEY = re.compile(r"(?:^|:)(?:web)?hook(?::|$)")
 _AGENT_KEY = re.compile(r"(?:^|:)(?:subagent|acp)(?::|$)")
 _PEER = re.compile(r":(?:direct|dm):(.+)\Z")
 _OF_SENDER = ("id", "label", "from", "e164")
-_NUMBER = re.compile(r"\+?\d{6,20}")
+# What tells one sender from another, which a name does not: "id:U02ABC", an address, a number of a telephone.
+_IDENTITY = re.compile(r"(?i)\bid:[ \t]{0,4}([\w@.+-]{1,80})|([\w.+-]{1,64}@[\w.-]{1,80})|\+?(\d{6,20})")
+_NUMBER = re.compile(r"\+?(\d{6,20})(?:@.*)?")  # also as an address of WhatsApp: 491701234@s.whatsapp.net
 _WEB_SOURCES = ("webhook", "web", "web_fetch", "web_search", "browser", "http", "rss")
 
 _ENVELOPE = re.compile(rf"(?i)\A\s*\[(?:{CHANNELS})\b[^\]\n]{{0,300}}\][ \t]*")
@@ -87,20 +89,22 @@ def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
 
 
 def peer_of(key: str, entry: Mapping[str, Any]) -> str:
-    """The number of the one with whom a direct chat is held, by its key or its entry; empty where neither names one."""
+    """The one with whom a direct chat is held, by its key or its entry; empty where neither names one."""
     told = entry.get("origin")
     named = _PEER.search(key.lower())
-    candidate = named[1] if named else _text(told, "from") if isinstance(told, Mapping) else ""
-    return next(iter(_numbers(candidate)), "")
+    if named:
+        return next(iter(_identities(named[1])), named[1])
+    return next(iter(_identities(_text(told, "from"))), "") if isinstance(told, Mapping) else ""
 
 
-def _numbers(text: str) -> list[str]:
-    return [number.lstrip("+") for number in _NUMBER.findall(text)]
+def _identities(text: str) -> list[str]:
+    found = (next(filter(None, groups)).lower() for groups in _IDENTITY.findall(text))
+    return [number[1] if (number := _NUMBER.fullmatch(identity)) else identity for identity in found]
 
 
 def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, Origin]:
     """A user's message without its envelope, and whose words it is. `session` is the session's speaker, if known, and
-    `peer` the number of the one with whom a direct chat is held: an envelope that names others holds their words."""
+    `peer` the one with whom a direct chat is held: an envelope that names others holds their words."""
     origin = session or Origin.AGENT
     if (written_by := _origin_of_block(text)) is not None:
         return text, written_by if origin.trusted else origin
@@ -119,7 +123,7 @@ def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, 
         if _GROUP_ENVELOPE.search(match[0]):
             origin = Origin.OTHER if origin.trusted else origin
         text, envelope = text[match.end() :], envelope + match[0]
-    senders = _numbers(envelope)
+    senders = _identities(envelope)
     if peer and senders and peer not in senders and origin.trusted:
         origin = Origin.OTHER
     if in_envelope and session is None:
@@ -138,7 +142,7 @@ def _origin_of_block(text: str) -> Origin | None:
 
 def of_file(path: Path) -> tuple[Origin | None, str]:
     """Return whose words stand in a user's place in the transcript at `path`, None where neither its folder nor the
-    list of sessions says it; and the number of the one with whom a direct chat is held."""
+    list of sessions says it; and the one with whom a direct chat is held."""
     if path.parts[-5:-2] == _OF_PI:
         return Origin.USER, ""
     session = path.name.partition(".jsonl")[0]
@@ -194,7 +198,11 @@ def _sender_in(block: str) -> str:
     except (ValueError, RecursionError):
         return ""
     fields = told.items() if isinstance(told, dict) else ()
-    return " ".join(str(value) for name, value in fields if name in _OF_SENDER or "sender" in name.lower())
+    return " ".join(
+        f"id:{value}" if name.lower().endswith("id") else str(value)
+        for name, value in fields
+        if name in _OF_SENDER or "sender" in name.lower()
+    )
 
 
 def _stem(file: str) -> str:
