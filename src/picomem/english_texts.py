@@ -168,6 +168,10 @@ ENGLISH = {
     "failure.other_name_twice": "“{key}” cannot replace itself; name another memory.",
     "failure.out_of_order": "The {what} are out of order: an index is damaged. Run {command}.",
     "failure.purge_begun": "a purge of {user} was begun and is not finished; if none runs now, {command} finishes it",
+    "failure.replaces_in_group": (
+        "Not stored: in a group nothing is replaced, because the others would learn what is known; store it without "
+        "“replaces”, or in a direct conversation."
+    ),
     "failure.run_undone": "Run {run} was already undone; {command} shows by which changes.",
     "failure.searched_by_words": "{command} searches by words.",
     "failure.several_of_name": "Several memories are called “{name}”: {owners}; give the id, or the project.",

@@ -79,9 +79,9 @@ def test_the_cursor_does_not_move_on_error(memory: Engine, tmp_path: Path, monke
         raise DiskFull()
 
     assert consolidate(memory, raising(TimeoutError()), session.id, force=True).state == "failed"
-    for place in ("store.consolidations.move_pointer", "store.consolidations.record", "store.episodes.insert_all"):
+    for place in ("consolidations.move_pointer", "consolidations.record", "episodes.insert_all"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"picomem.{place}", full)
+            patched.setattr(f"picomem.store.tables.{place}", full)
             with pytest.raises(DiskFull):
                 consolidate(memory, Scripted([proposal()]), session.id, force=True)
         assert memory.sessions().get(session.id).last_consolidated_seq == 0, place

@@ -22,6 +22,7 @@ from picomem.clock import SECOND
 from picomem.engine.agent_support import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
 from picomem.engine.engine import Engine
+from picomem.errors import Refused
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.channel_message import ChannelMessage, DeliveryState, OtherWords
@@ -351,6 +352,18 @@ def test_in_a_group_a_store_says_the_same_whether_a_private_transcript_said_it_o
     ]
     if is_known:
         assert engine.history("hooli_merger_called_nightjar")[-1].content == "The Hooli merger is called Nightjar"
+
+
+def test_in_a_group_nothing_is_replaced_and_the_refusal_does_not_tell_what_there_is(engine: Engine) -> None:
+    known = engine.remember("The safe in the cellar is opened by Petra", key="cellar_safe").memory
+    group, store = in_group(engine.acting_as("picobot", agent=True)), operation("remember")
+    refusals = set()
+    for name in (known.id, known.id[:8], "cellar_safe", "cellar_saf", "nothing_like_it"):
+        with pytest.raises(Refused) as refused:
+            store.call(group, store.request(content="The vault is big", replaces=name))
+        refusals.add(str(refused.value))
+    assert len(refusals) == 1
+    assert [memory.key for memory in engine.memories()] == ["cellar_safe"]
 
 
 def test_in_a_group_notes_are_not_searched(open_engine: Callable, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from picomem.engine.review import waiting_suggestions
+from picomem.engine.upkeep import hit_sessions
+from picomem.injection.context_block import hits_block
 from picomem.records.kinds import Origin
 
 _WORDS = "We always use pnpm in this repo. Fix the login page."
@@ -35,3 +37,8 @@ def test_a_block_around_a_prompt_does_not_make_the_prompt_untrusted(
     engine.ingest([path])
     assert {engine.show(hit.id)[0].origin for hit in engine.timeline()} == {origin}
     assert [suggestion.text for suggestion in waiting_suggestions(engine)] == contents
+    (episode,) = engine.recall("login page").hits
+    assert "Lantern" in episode.text  # it is found, and shown as it was said
+    assert [session.title for session in hit_sessions(engine, [episode])] == [_WORDS]
+    if origin is Origin.USER:
+        assert "Lantern" not in hits_block([episode], 500)[0]

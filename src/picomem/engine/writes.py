@@ -73,6 +73,9 @@ class EngineWrites(EngineBase):
         from picomem.text.memory_keys import check_key, suggest_key
 
         check_names(fields, MemoryFields, "remember")
+        if replaces and self._context.is_group:
+            # Whatever it names: any other answer would tell what there is.
+            raise Refused(CodedText("failure.replaces_in_group"))
         kind, importance, priority = fields.get("kind"), fields.get("importance"), fields.get("priority")
         what = chosen(Kind, kind or Kind.FACT, "kind")
         source = self._context.origin(fields.get("origin"))

@@ -31,7 +31,8 @@ from picomem.ingest.recent_keys import Recent
 from picomem.ingest.record_fields import _LONGEST_FIELD, Record, record_of, short
 from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
-from picomem.provenance.whose_words import holds_others, own_words, pasted_words, without_wrapping
+from picomem.provenance.whose_words import holds_others, own_words, pasted_words
+from picomem.provenance.wrapping import without_wrapping
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt

@@ -7,6 +7,7 @@ from zlib import crc32
 
 from picomem.clock import iso
 from picomem.injection.project_tree import ProjectTree
+from picomem.provenance.wrapping import without_wrapping
 from picomem.records.hit import Hit
 from picomem.text.inert_text import for_markdown_line
 
@@ -73,4 +74,5 @@ def _line(hit: Hit) -> str:
     speaker = "" if hit.source == "memory" else f"{hit.role or hit.origin.value}, "
     date = "undated" if hit.at is None else iso(hit.at)[:10]
     remark = f" [{hit.remark}]" if hit.remark else ""
-    return f"- {for_markdown_line(hit.text)} ({speaker}{date}, {hit.id[:_SHOWN_ID]}){remark}"
+    said = without_wrapping(hit.text) if hit.role == "user" else hit.text
+    return f"- {for_markdown_line(said)} ({speaker}{date}, {hit.id[:_SHOWN_ID]}){remark}"

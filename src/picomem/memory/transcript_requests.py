@@ -9,7 +9,7 @@ from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.policy.content_kind import kind_of
 from picomem.policy.refusal import LONGEST_CONTENT
-from picomem.provenance.whose_words import without_wrapping
+from picomem.provenance.wrapping import without_wrapping
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope

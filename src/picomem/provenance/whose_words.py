@@ -41,9 +41,6 @@ _FIELD = late_pattern(
 )
 _RULE_WITH_NAME = late_pattern(r"(?m)^[ \t]*-{2,}[ \t]?(?=[^\W_])[^\n]{3,60}?[^\W_][ \t]?-{2,}[ \t]*$")
 _QUOTED = late_pattern(r"(?m)^[ \t]{0,3}>.*$")
-_OPENING_TAG = re.compile(r"\s*<([A-Za-z][\w-]{1,60})(?:\s[^<>\n]{0,200})?>")
-_CLOSING_TAG = re.compile(r"</([A-Za-z][\w-]{1,60})>\s*\Z")
-_LONGEST_TAG = 100  # characters
 _FENCE = r"(?ms)^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)"
 _SHOWN = late_pattern(r"\A\s*[>|#$%<‹{}\[\]()*`\"“”„«»「『'‘-]")  # a line that begins so shows something
 
@@ -105,18 +102,6 @@ def typed_line(text: str) -> Span:
     if len(said) != 1 or said[0][1] - said[0][0] > _LONGEST_TYPED_LINE or _SHOWN.match(kept[slice(*said[0])]):
         return 0, 0
     return said[0]
-
-
-def without_wrapping(text: str) -> str:
-    """The text without the tagged block that a host put before or behind a person's words, to the last closing tag of
-    its name. A text that is nothing but such a block stays."""
-    if opening := _OPENING_TAG.match(text):
-        *_, behind = text.rpartition(f"</{opening[1]}>")
-        text = behind if behind.strip() and len(behind) < len(text) else text
-    if closing := _CLOSING_TAG.search(text, max(0, len(text) - _LONGEST_TAG)):
-        begins = re.search(rf"(?m)^[ \t]*<{re.escape(closing[1])}[\s>]", text)
-        text = text[: begins.start()] if begins and text[: begins.start()].strip() else text
-    return text.strip()
 
 
 def without_fences(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from picomem.errors import Corrupt
 from picomem.policy.redact import Redactor
+from picomem.provenance.wrapping import without_wrapping
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
@@ -43,7 +44,7 @@ def session_title(
     """The title that the host gave a session, or else the first line of the first request, and where it came from."""
     first = None if transcript.title else episodes.first_request(tx, scope, transcript.id)
     # A host's title is made by a model, of words that anybody may have said.
-    title, origin = (first.preview, first.origin) if first else (transcript.title, Origin.AGENT)
+    title, origin = (without_wrapping(first.preview), first.origin) if first else (transcript.title, Origin.AGENT)
     return _first_line(safe(title)), origin
 
 

@@ -191,7 +191,7 @@ def _said_in(state: RecallState, memory: Memory, links: Sequence[memory_lineage.
 
 def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
     if parent.kind == "message":
-        from picomem.store import session_rows  # for PicoBot's conversations, which few stores have
+        from picomem.store.tables import session_rows  # for PicoBot's conversations, which few stores have
 
         said = session_rows.message_by_id(state.tx, state.scope, parent.id)
         return SaidIn(message_citation(said)) if said is not None else None
