@@ -302,6 +302,7 @@ def test_a_category_may_be_one_or_a_list_and_a_range_of_time_is_unix_millisecond
     [
         ('["paint","harbor"]', ("paint", "harbor")),
         ("paint,harbor", ("paint", "harbor")),
+        ("paint，harbor、quay", ("paint", "harbor", "quay")),
         ("['paint', 'harbor']", ("paint", "harbor")),
         ("[paint]", ("paint",)),
         (['["paint","harbor"]'], ("paint", "harbor")),

@@ -63,6 +63,22 @@ def test_a_trigger_or_a_view_is_named_and_never_runs_and_a_repair_removes_it(nam
         assert memory.doctor().findings == []
 
 
+@pytest.mark.parametrize("table", ["vectors", "vector_spaces", "vector_rewrites"])
+def test_a_table_of_vectors_that_is_gone_is_made_again_and_filled(table, tmp_path):
+    """Issue 37, 3.12: vectors are derived, as full text is."""
+    path = tmp_path / "store.db"
+    with picomem.open(path) as memory:
+        memory.remember(TEXT, kind="decision")
+    _run(path, f"DROP TABLE {table}")
+    with picomem.open(path) as memory:
+        assert [finding.problem for finding in memory.doctor().findings] == [f"the table {table} is missing"]
+        assert memory.doctor(repair=True).healthy
+        memory.embed()
+        assert memory.doctor().findings == []
+        assert memory.recall(TEXT).warnings == ()
+        memory.remember("Lunch is at noon on Fridays", kind="fact")
+
+
 @pytest.mark.parametrize("statement", ["CREATE TABLE theirs (x)", "ALTER TABLE memories ADD COLUMN theirs TEXT"])
 def test_a_repair_is_not_advised_for_a_table_that_no_repair_touches(statement, store):
     _run(store, statement)

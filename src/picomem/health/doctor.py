@@ -97,6 +97,7 @@ def examine(
     transaction may: who calls makes them for those that the diagnosis says are waiting.
     """
     result = Diagnosis()
+    left_alone: list[str] = []
     try:
         problems = connector.maintenance.integrity()
         left_alone = connector.maintenance.left_alone() if problems else []
@@ -108,7 +109,9 @@ def examine(
     except (FilesMoved, Locked, ReadOnly, DiskFull):
         raise
     except StoreError as error:
-        result.unreadable(error)
+        # A derived table that is gone keeps rows from being read until a repair makes it again.
+        if repair or not result.findings or left_alone:
+            result.unreadable(error)
         return result
     if repair:
         for finding in result.findings:  # what was wrong with an index is mended with it

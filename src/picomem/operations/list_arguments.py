@@ -4,9 +4,11 @@ elements, a single value that it put into a list, or a written null."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
+_COMMA = re.compile("[,，、]")
 _NULLS = ("null", "None", "undefined")  # as JSON, Python and JavaScript write it
 
 
@@ -55,8 +57,8 @@ def _separated(text: str) -> Iterator[str]:
     """Return the names between the commas of a text that is not in JSON."""
     stripped = text.strip()
     is_bracketed = stripped.startswith("[") and stripped.endswith("]")
-    if is_bracketed or "," in stripped:
-        parts = (stripped[1:-1] if is_bracketed else stripped).split(",")
+    if is_bracketed or _COMMA.search(stripped):
+        parts = _COMMA.split(stripped[1:-1] if is_bracketed else stripped)
         yield from (name for part in parts if (name := part.strip().strip("\"'")) and name not in _NULLS)
     elif stripped not in _NULLS:
         yield text

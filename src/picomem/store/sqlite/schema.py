@@ -127,6 +127,7 @@ DIGEST = "013367362282c1c5dd19dc06239b6089"
 _FULL_TEXT = ("memory", "episode", "note")
 _SHADOWS = ("data", "idx", "content", "docsize", "config")  # SQLite's own tables of a full text
 _FULL_TEXT_TABLES = frozenset(f"{source}_{end}" for source in _FULL_TEXT for end in ("words", "vocabulary"))
+_VECTOR_TABLES = frozenset({"vectors", "vector_spaces", "vector_rewrites"})
 _SHADOW_TABLES = frozenset(f"{source}_words_{end}" for source in _FULL_TEXT for end in _SHADOWS)
 _WRITING = re.compile(r'[\s"]+')  # what another version of SQLite may write otherwise
 _LONGEST_NAME = 80  # characters of a name that are shown
@@ -173,7 +174,7 @@ class SchemaDifference:
 
     def left_alone(self) -> list[str]:
         """The phrases for what `mend` leaves: tables that somebody else made, and ours that are changed or gone."""
-        derived = _FULL_TEXT_TABLES | _SHADOW_TABLES
+        derived = _FULL_TEXT_TABLES | _SHADOW_TABLES | _VECTOR_TABLES
         foreign, missing = (
             frozenset(part for part in parts if part.kind == "table" and part.name not in derived)
             for parts in (self.foreign, self.missing)
@@ -184,7 +185,8 @@ class SchemaDifference:
         """Whether `mend` takes something out or makes something: it leaves the tables that somebody else made or
         changed."""
         changed = {part.name for part in self.foreign if part.kind == "table"}
-        made = [part for part in self.missing if part.kind == "index" or part.name in _FULL_TEXT_TABLES - changed]
+        derived = (_FULL_TEXT_TABLES | _VECTOR_TABLES) - changed
+        made = [part for part in self.missing if part.kind == "index" or part.name in derived]
         return bool(made) or any(part.kind != "table" for part in self.foreign)
 
     def would_run(self) -> list[str]:
@@ -212,14 +214,18 @@ def digest(parts: Iterable[SchemaPart]) -> str:
 
 
 def mend(connection: apsw.Connection) -> None:
-    """Take out foreign triggers, views and indexes, and make missing indexes and full-text tables, which a rebuild
-    fills. A foreign table is left: it may hold somebody's data. Within a transaction. Raises apsw.Error."""
+    """Take out foreign triggers, views and indexes, and make missing indexes, full-text tables, which a rebuild
+    fills, and tables of vectors, which are filled as after a change of the model. A foreign table is left: it may hold somebody's data. Within a transaction. Raises apsw.Error."""
     differing = difference(connection)
     for part in differing.foreign:
         if part.kind != "table":
             connection.execute('DROP {} "{}"'.format(part.kind, part.name.replace('"', '""')))
     if any(part.name in _FULL_TEXT_TABLES | _SHADOW_TABLES for part in differing.missing):
         _make_full_text(connection)
+    if any(part.name in _VECTOR_TABLES for part in differing.missing - differing.foreign):
+        for table in sorted(_VECTOR_TABLES):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        connection.execute(schema("vectors"))
     for part in differing.missing:
         if part.kind == "index":
             connection.execute(differing.statements[part.name])
