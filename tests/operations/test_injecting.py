@@ -58,6 +58,16 @@ def test_it_says_what_the_hook_says(store: Path, billing: Engine, prompt: str) -
     assert block or shown.relevance < shown.min_relevance
 
 
+@pytest.mark.requirement("X16")
+def test_blanks_between_the_words_of_a_prompt_change_nothing(billing: Engine) -> None:
+    blanks = " " * 1_000
+    said, drawn_out = (
+        VERB.call(billing, VERB.request(prompt=prompt, project="billing"))
+        for prompt in (QUESTION, QUESTION.replace("billing", f"{blanks}billing"))
+    )
+    assert said.is_injected and drawn_out.block == said.block
+
+
 def test_why_nothing_is_put_there_is_said(billing: Engine) -> None:
     for arguments, obstacle, words in (
         ({"prompt": QUESTION}, "no_project", "unknown"),

@@ -38,8 +38,8 @@ class AgentPrompt:
 
     @property
     def asked(self) -> str:
-        """What is said beside greetings and thanks."""
-        return without_pleasantries(self.text)
+        """What is said beside greetings and thanks, without runs of blanks, which would make it look long."""
+        return without_pleasantries(" ".join(filter(None, self.text.split(" "))))
 
 
 @dataclass(frozen=True, slots=True)

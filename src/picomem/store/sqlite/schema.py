@@ -214,8 +214,9 @@ def digest(parts: Iterable[SchemaPart]) -> str:
 
 
 def mend(connection: apsw.Connection) -> None:
-    """Take out foreign triggers, views and indexes, and make missing indexes, full-text tables, which a rebuild
-    fills, and tables of vectors, which are filled as after a change of the model. A foreign table is left: it may hold somebody's data. Within a transaction. Raises apsw.Error."""
+    """Take out foreign triggers, views and indexes, and make missing indexes, full-text tables, which a rebuild fills,
+    and tables of vectors, which are filled as after a change of the model. A foreign table is left: it may hold
+    somebody's data. Within a transaction. Raises apsw.Error."""
     differing = difference(connection)
     for part in differing.foreign:
         if part.kind != "table":
