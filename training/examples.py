@@ -5,8 +5,6 @@ a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is par
 d*.txt   prompts that ask nothing of memory, under the name of their pattern (`## order, polite`)
 e*.txt   a memory, a question that it answers, and one that it leaves open: `statement|answered|left open`
 f*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
-t*.txt   weeks of talk of an invented developer, a message a line behind `> ` (⏎ is a line break), under the heads of
-         its sessions: `{what lasts}`, and `{?what is too narrow to count}`
 
 The files of one ending (`a13_office.txt`, `a14_private.txt`) are of one writer.
 """
@@ -19,7 +17,6 @@ from pathlib import Path
 from picomem.light_dataclass import dataclass
 
 DATA = Path(__file__).parent / "data"
-_MARKED = re.compile(r"\{(\??)([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +25,6 @@ class Message:
 
     sentences: tuple[tuple[str, bool], ...]
     file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A message of an invented developer, with the places of what lasts and of what is too narrow to count."""
-
-    text: str
-    durable: tuple[tuple[int, int], ...]
-    narrow: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +56,6 @@ def messages(folder: Path = DATA) -> list[Message]:
         if len(sentences) != len(parts):
             raise ValueError(f"{name}: {line}")
         parsed.append(Message(sentences, name))
-    return parsed
-
-
-def talk(folder: Path = DATA) -> list[Talk]:
-    """The messages of the invented developers."""
-    parsed: list[Talk] = []
-    for _, line in _lines(folder, "t*.txt"):
-        text, durable, narrow, position = "", [], [], 0
-        raw = line.removeprefix("> ").replace("⏎", "\n")
-        for match in _MARKED.finditer(raw):
-            text += raw[position : match.start()]
-            (narrow if match[1] else durable).append((len(text), len(text) + len(match[2])))
-            text, position = text + match[2], match.end()
-        parsed.append(Talk(text + raw[position:], tuple(durable), tuple(narrow)))
     return parsed
 
 

@@ -27,7 +27,6 @@ from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 from training.fitting import Table, Words, table
 
-Place = tuple[int, int]
 FILE = "labelled_sentences.npz"
 BUCKETS = 4096  # for hashed words, as of the classifier
 
@@ -75,23 +74,17 @@ def _of_story(folder: Path) -> Iterator[_Line]:
             if not said:
                 continue
             kept, narrow = _places(said, quoted[record["uuid"]]), _places(said, truth["maybe"])
-            for text, is_kept in labelled(said, kept, narrow):
-                yield _Line(folder.name, text, is_kept)
+            turn = Turn(index=0, role="user", text=said, at=None, origin=Origin.USER, start=0, end=1)
+            for sentence in find_sentences(turn, []):
+                is_kept, is_narrow = (
+                    any(sentence.start < end and start < sentence.end for start, end in places)
+                    for places in (kept, narrow)
+                )
+                if is_kept or not is_narrow:
+                    yield _Line(folder.name, sentence.text, is_kept)
 
 
-def labelled(text: str, durable: Sequence[Place], narrow: Sequence[Place]) -> Iterator[tuple[str, bool]]:
-    """The sentences of a message that ingest would judge, each with whether it lasts. One that is only narrow is left
-    out."""
-    turn = Turn(index=0, role="user", text=text, at=None, origin=Origin.USER, start=0, end=1)
-    for sentence in find_sentences(turn, []):
-        is_kept, is_narrow = (
-            any(sentence.start < end and start < sentence.end for start, end in places) for places in (durable, narrow)
-        )
-        if is_kept or not is_narrow:
-            yield sentence.text, is_kept
-
-
-def _places(text: str, quotes: Iterable[str]) -> list[Place]:
+def _places(text: str, quotes: Iterable[str]) -> list[tuple[int, int]]:
     """Where the quotes begin and end that a text holds."""
     return [(place, place + len(quote)) for quote in quotes if (place := text.find(quote)) >= 0]
 

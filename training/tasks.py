@@ -11,14 +11,13 @@ from picomem.injection.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import encode
 from picomem.policy.sentence_signals import observe
-from training.examples import DATA, labelled_prompts, messages, talk
+from training.examples import DATA, labelled_prompts, messages
 from training.fitting import Plan, Table, fit, joined, predict, table
 from training.injection_sets import FITTED_TO, prompts_of
-from training.labelled_sentences import BUCKETS, labelled
+from training.labelled_sentences import BUCKETS
 from training.labelled_sentences import load as load_labelled
 
-_TALK_WEIGHT = 0.2  # of a sentence in the talk of an invented developer, and
-_MADE_WEIGHT = 0.1  # of one that was made up by itself: real sessions count
+_MADE_WEIGHT = 0.1  # of a sentence that a writer made up
 _HARD_WEIGHT = 0.3  # of a line that was written to be hard; for both see `python -m training --by-writer`
 _TYPED_WEIGHT = 3.0  # of a prompt as people type
 
@@ -44,12 +43,11 @@ def durable(folder: Path = DATA, part: int = 1) -> Task:
     person by person.
     """
     real = load_labelled(folder, part)
-    talked = [sentence for said in talk(folder) for sentence in labelled(said.text, said.durable, said.narrow)][::part]
     made = [sentence for message in messages(folder) for sentence in message.sentences][::part]
     plan = Plan(classes=("passing", "durable"), buckets=BUCKETS)
-    seen = joined(real.observed, table(observe(text for text, _ in [*talked, *made]), plan.buckets))
-    labels = np.concatenate([real.is_durable, [int(is_durable) for _, is_durable in [*talked, *made]]])
-    weights = np.repeat([1.0, _TALK_WEIGHT, _MADE_WEIGHT], [len(real.is_durable), len(talked), len(made)])
+    seen = joined(real.observed, table(observe(text for text, _ in made), plan.buckets))
+    labels = np.concatenate([real.is_durable, [int(is_durable) for _, is_durable in made]])
+    weights = np.concatenate([np.ones(len(real.is_durable)), np.full(len(made), _MADE_WEIGHT)])
     return Task("durable", plan, seen, labels, weights, len(real.is_durable), real.person)
 
 

@@ -32,7 +32,8 @@ from picomem.policy.refusal import LONGEST_CONTENT
 from picomem.provenance.context_origins import ContextOrigins
 from picomem.provenance.requests import find_requests
 from picomem.provenance.statements import Grounds
-from picomem.provenance.whose_words import own_words, told_apart, without_wrapping
+from picomem.provenance.whose_words import own_words, told_apart
+from picomem.provenance.wrapping import without_wrapping
 from picomem.records.kinds import Kind, Origin
 from picomem.records.transcript import Turn
 from picomem.settings import Settings
