@@ -20,44 +20,31 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic_ai.models import Model
+from rich.console import Console
+from rich.text import Text
+
+from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
+from picomem.agent.loop import PicoBot
+from picomem.app import open_chat_model, open_engine
+from picomem.cli.chat_model import settings_for_a_person, with_model
 from picomem.cli.command_hints import NO_HINTS, CommandHints, hints_for
-from picomem.cli.options import unicode_text
 from picomem.cli.run import json_document
-from picomem.cli.stderr_line import remark
+from picomem.cli.slash import obey
+from picomem.cli.terminal import remark
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError, StoreError
-from picomem.light_dataclass import replace
+from picomem.jobs import EMBED, OF_A_USER, in_background
 from picomem.paths import private_umask
-from picomem.settings import Settings, given, load
+from picomem.settings import Settings
 from picomem.text.inert_text import one_line, streamed_for_terminal
 
-if TYPE_CHECKING:
-    from anyio.from_thread import BlockingPortal
-    from pydantic_ai.models import Model
-
-    from picomem.agent.events import TurnResult
-    from picomem.agent.loop import PicoBot
-    from picomem.engine.engine import Engine
-
-NO_MODEL = (
-    "No model is set to talk with: install Ollama (https://ollama.com) and run `ollama pull qwen3:8b`, or set "
-    "provider, model and key in [model] of the settings, or name one, as in `picomem chat --model openai:gpt-5-mini`."
-)
 _PROMPT = "› "
 _STOPPING_SECONDS = 10.0
 _MOST_PIPED = 1_000_000  # characters of a question on stdin
-
-
-def add_chat(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
-    goes_on = "go on with this conversation; the beginning of its id is enough"
-    model = "talk with this model: PROVIDER:NAME, or a name of the provider in the settings"
-    parser.add_argument(
-        "question", nargs="*", type=unicode_text, metavar="QUESTION", help="answer this and end (default: a prompt)"
-    )
-    parser.add_argument("--session", metavar="ID", type=unicode_text, default="", help=goes_on)
-    parser.add_argument("--model", metavar="NAME", type=unicode_text, default="", help=model)
 
 
 def run_chat(chosen: argparse.Namespace) -> int:
@@ -74,7 +61,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
             raise InvalidInput('There is no question on stdin; name one, as in `picomem chat "What do you know?"`.')
     model = open_model(settings, chosen.model)
     stays = not question
-    with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
+    with _opened(chosen, settings, stays=stays) as (engine, trouble), start_blocking_portal() as portal:
         if trouble and chosen.session:
             raise InvalidInput(f"The conversation cannot be continued: {trouble}")
         chat = Chat(portal, model, engine, settings, trouble, session=chosen.session, hints=hints_for(chosen.given))
@@ -87,48 +74,12 @@ def run_chat(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def settings_for_a_person() -> Settings:
-    """The settings, with memory on unless somebody has turned it off. Raises InvalidInput."""
-    settings = load()
-    if "memory.enabled" in given():
-        return settings
-    return replace(settings, memory=replace(settings.memory, enabled=True))
-
-
 def open_model(settings: Settings, name: str) -> Model:
     """The model to talk with: of that name, of the settings, or Ollama's on this machine. Raises InvalidInput."""
-    from picomem.app import open_chat_model
-
     chosen = with_model(settings, name)
     if chosen.model.base_url not in ("", settings.model.base_url):  # the one that was found here
         remark(f"talking with {chosen.model.model} of Ollama on this machine.")
     return open_chat_model(chosen)
-
-
-def with_model(settings: Settings, name: str) -> Settings:
-    """Settings that name a model to talk with: of that name, of the settings, or Ollama's on this machine.
-
-    Raises InvalidInput where there is none.
-    """
-    from picomem.models import ollama
-    from picomem.models.provider import PROVIDERS
-
-    chosen = settings.model
-    provider, colon, rest = name.partition(":")
-    if name and colon and provider in PROVIDERS:
-        same = provider == chosen.provider
-        chosen = replace(
-            chosen if same else type(chosen)(timeout_secs=chosen.timeout_secs), provider=provider, model=rest
-        )
-    elif name:
-        chosen = replace(chosen, model=name)
-    if not (chosen.provider and chosen.model):
-        wanted = chosen.model
-        installed = ollama.installed() if chosen.provider in ("", "ollama") else []
-        if not installed or (wanted and wanted not in installed):
-            raise InvalidInput(NO_MODEL)
-        chosen = replace(chosen, provider="ollama", model=wanted or installed[0], base_url=ollama.base_url())
-    return replace(settings, model=chosen)
 
 
 class Chat:
@@ -215,8 +166,6 @@ class Chat:
 
     def _heeded(self, line: str) -> bool:
         """Do what a line says; whether to go on after it."""
-        from picomem.cli.slash import obey
-
         try:
             if line.startswith("/"):
                 return obey(self, line)
@@ -229,8 +178,6 @@ class Chat:
         return True
 
     def _begun(self, session: str) -> PicoBot:
-        from picomem.agent.loop import PicoBot
-
         return PicoBot(self._model, self.engine, session=session, trouble=self._trouble, settings=self._settings)
 
     def _turn(self, text: str) -> TurnResult:
@@ -290,8 +237,6 @@ class Screen:
         if self.quiet or not sys.stderr.isatty():
             yield
             return
-        from rich.console import Console
-
         self._spinner = Console(stderr=True).status("thinking …", spinner="dots")
         self._spinner.start()
         try:
@@ -301,8 +246,6 @@ class Screen:
 
     async def tell(self, event: Any) -> None:
         """An event of the turn; see agent/events.py."""
-        from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent
-
         if isinstance(event, TextDelta) and not self.quiet:
             if self._spinner:
                 self._spinner.stop()
@@ -315,8 +258,6 @@ class Screen:
             self._calls[event.id] = {"tool": event.name, "arguments": event.arguments}
             self._aside(f"  → {event.name} {event.arguments[:200]}")
             if self._spinner:
-                from rich.text import Text
-
                 self._spinner.update(Text(f"{one_line(event.name)} …"))
                 self._spinner.start()
         elif isinstance(event, ToolResultEvent):
@@ -355,9 +296,6 @@ class Screen:
 def _opened(chosen: argparse.Namespace, settings: Settings, *, stays: bool) -> Iterator[tuple[Engine | None, str]]:
     """The engine, or why there is none. A process that only answers one question makes missing vectors, and begins
     nothing else that it would not finish."""
-    from picomem.app import open_engine
-    from picomem.jobs import EMBED, OF_A_USER, in_background
-
     try:
         engine = open_engine(chosen.db, user=chosen.user, settings=settings)
     except StoreError as error:
@@ -365,15 +303,3 @@ def _opened(chosen: argparse.Namespace, settings: Settings, *, stays: bool) -> I
         return
     with engine, in_background(engine, OF_A_USER if stays else (EMBED,)):
         yield engine, ""
-
-
-@contextmanager
-def _portal() -> Iterator[BlockingPortal]:
-    from anyio.from_thread import start_blocking_portal
-
-    from picomem.agent.turns import check_installed
-
-    check_installed()
-
-    with start_blocking_portal() as portal:
-        yield portal

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of, unicode_text
-from picomem.cli.stderr_line import remark
-from picomem.cli.width import width
+from picomem.cli.terminal import remark, width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError, TooManyFiles, did_you_mean
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import EVERYDAY, NAMES, operation
@@ -64,17 +63,23 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
     ),
     "help": ("maintain", "List the commands, or explain one.", "picomem help --all"),
 }  # where help lists it, what it does, and an example
-# The modules of `picomem.cli` with the functions `run_NAME` and, for the arguments, `add_NAME` of these commands.
+# The modules of `picomem.cli` with the functions `run_NAME` of these commands; their arguments are in
+# command_arguments.py.
 _MODULES = {
     "chat": "chat",
     "tui": "terminal_interface",
     "demo": "demo",
     "install": "install",
     "uninstall": "install",
-    "mcp": "serve",
+    "mcp": "mcp",
     "serve": "serve",
     "open": "open_page",
     "move": "move",
+}
+_EXTRAS = {  # what needs an extra of the package, by its module
+    "chat": ("PicoBot", "agent"),
+    "terminal_interface": ("The terminal interface", "tui"),
+    "serve": ("`picomem serve`", "server"),
 }
 _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
@@ -233,16 +238,23 @@ def _run_command(name: str, chosen: argparse.Namespace) -> int:
         print(shtab.complete(parser_for("", two_words=True), chosen.shell))
         return 0
     if name in _MODULES:
-        return _function(f"run_{name}", name)(chosen)
+        return getattr(command_module(_MODULES[name]), f"run_{name}")(chosen)
     from picomem.cli.run import run_operation
 
     verb = operation(name)
     return run_operation(verb, request_of(verb.request, chosen), chosen)
 
 
-def _function(function: str, name: str) -> Callable[..., Any]:
-    """A function of a command's module, which is loaded now: a command loads nothing of the others."""
-    return getattr(import_module(f"picomem.cli.{_MODULES[name]}"), function)
+def command_module(module: str) -> Any:
+    """A command's module, which is loaded now: a command loads nothing of the others. Raises InvalidInput where the
+    extra is missing that it needs."""
+    try:
+        return import_module(f"picomem.cli.{module}")
+    except ModuleNotFoundError as error:
+        if module not in _EXTRAS or (error.name or "picomem").partition(".")[0] == "picomem":
+            raise
+        what, extra = _EXTRAS[module]
+        raise InvalidInput(f"{what} needs the extra `{extra}`: install picomem[{extra}], such as with pip.") from None
 
 
 def in_one_word(arguments: list[str]) -> list[str]:
@@ -407,7 +419,7 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
     _, doc, example = _OTHERS[name]
     added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
     if name in _MODULES and name != "mcp":
-        _function(f"add_{name}", name)(added)
+        getattr(command_module("command_arguments"), f"add_{name}")(added)
     elif name == "completion":
         added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")
     elif name == "help":

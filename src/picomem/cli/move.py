@@ -24,13 +24,6 @@ from picomem.transfer.moving import MovedStore, MovedUser, move, planned_move
 _MOST_USERS = 20  # that are named
 
 
-def add_move(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("source", metavar="FROM", help="the store, a file or the address of a server")
-    parser.add_argument("target", metavar="TO", help="the other store; it is made where there is none")
-    parser.add_argument("--dry-run", action="store_true", help="only say who and what would be moved")
-
-
 def run_move(chosen: argparse.Namespace) -> int:
     """Move, and print what was moved; the exit code is that of Conflict where not all was."""
     if chosen.db is not None:

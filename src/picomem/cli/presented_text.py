@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from picomem.cli.command_hints import NO_HINTS, CommandHints
-from picomem.cli.width import terminal_columns, width
+from picomem.cli.terminal import terminal_columns, width
 from picomem.operations.operation import Operation
 from picomem.operations.presentation import (
     Block,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields
-from picomem.models.endpoint_embedder import checked_url
-from picomem.settings import Settings
+from picomem.settings import Settings, checked_url
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -65,8 +65,10 @@ def generator_of(settings: Settings) -> Generator:
         from picomem.models.extractive_generator import ExtractiveGenerator
 
         return ExtractiveGenerator()
-    from picomem.models.language_model_generator import LanguageModelGenerator
     from picomem.models.provider import consolidation_choice, model_of
 
     choice = consolidation_choice(settings)
-    return LanguageModelGenerator(model_of(choice), choice)
+    model = model_of(choice)  # which says so where the extra is missing that the generator needs
+    from picomem.models.language_model_generator import LanguageModelGenerator
+
+    return LanguageModelGenerator(model, choice)
