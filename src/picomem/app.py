@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
@@ -15,6 +15,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
 from picomem.light_dataclass import replace
 from picomem.models.embedder import Embedder
+from picomem.models.selection import embedder_of, generator_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
@@ -27,8 +28,6 @@ from picomem.store.sqlite import SqliteConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
@@ -181,7 +180,7 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
     """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
     import logging
 
-    from picomem.engine.upkeep import import_sessions
+    from picomem.engine.transcripts import import_sessions
 
     log = logging.getLogger("picomem")
     try:
@@ -247,8 +246,6 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
     """The embedder, or why there is none: recall works by words meanwhile, and says so."""
     if not isinstance(chosen, str):
         return chosen
-    from picomem.models.selection import embedder_of
-
     try:
         return embedder_of(chosen, settings.embedder)
     except EmbedderFailed as error:
@@ -275,8 +272,6 @@ def open_generator(settings: Settings) -> Generator:
 
     Nothing is connected to. Raises InvalidInput.
     """
-    from picomem.models.selection import generator_of
-
     return generator_of(settings)
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from anyio.to_thread import run_sync
 
 from picomem.clock import to_datetime
-from picomem.engine.agent_support import safe_text
-from picomem.engine.upkeep import reach
+from picomem.engine.audience import safe_text
+from picomem.engine.stored_memories import reach
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.notes.daily import append, is_writable

@@ -6,6 +6,7 @@ what time it is; nothing else in picomem reads the machine's clock for a value t
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -83,8 +84,6 @@ def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
 
 def local_zone() -> tzinfo:
     """The machine's own zone, with its daylight-saving rules where they can be found."""
-    import os
-
     name = os.environ.get("TZ", "").lstrip(":")
     if not name:
         name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]

@@ -30,9 +30,10 @@ from anyio import CancelScope
 from anyio.to_thread import run_sync
 
 from picomem.consolidation.due import distils_unasked
-from picomem.consolidation.proposal_checks import check_proposal
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
 from picomem.consolidation.timeline_entries import raw
-from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
+from picomem.engine.agent_support import consolidator, reconciler, transcript_consolidator
+from picomem.engine.audience import safe_text
 from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive_generator import ExtractiveGenerator, extracted
@@ -43,7 +44,6 @@ from picomem.records.spend import Spend
 if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
     from picomem.consolidation.consolidate import Consolidator, PreparedPart
-    from picomem.consolidation.proposal_checks import CheckedProposal
     from picomem.consolidation.reconcile import Reconciled
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine

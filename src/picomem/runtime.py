@@ -6,24 +6,25 @@ from collections.abc import Callable
 from datetime import UTC, tzinfo
 from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.engine import Engine
 from picomem.engine.shared_resources import Resources
-from picomem.errors import Forbidden, StoreError
+from picomem.errors import EmbedderFailed, Forbidden, StoreError
+from picomem.ingest.projects import project_of
+from picomem.policy.redact import check_ids
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store.connector import Connector
+from picomem.store.transcript_rows import known_folders
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from picomem.engine.job_store import JobStore
-    from picomem.errors import EmbedderFailed
     from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
     from picomem.records.access_token import Credential
@@ -83,9 +84,6 @@ class Runtime:
     def project_of(self, user: str, folder: str) -> str:
         """The project of a folder of this machine, as the sessions of the user name it. Where the store cannot be read,
         the folder alone tells."""
-        from picomem.ingest.projects import project_of
-        from picomem.store.transcript_rows import known_folders
-
         try:
             with self._resources.connector.read() as tx:
                 known = known_folders(tx, Scope(user))
@@ -152,6 +150,4 @@ def check_caller(caller: Caller, scope: Scope) -> None:
     if scope.user != caller.user:
         raise Forbidden(f"The caller is user {caller.user}, and the memory is of user {scope.user}; ask as that user.")
     if scope != Scope() or caller.actor:
-        from picomem.policy.redact import check_ids  # the local user needs no redactor
-
         check_ids(scope, caller.actor)

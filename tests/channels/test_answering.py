@@ -19,7 +19,7 @@ from picomem.agent import turns
 from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
 from picomem.channels.channel_account import Delivery, SendOutcome, parts_of
 from picomem.clock import SECOND
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace

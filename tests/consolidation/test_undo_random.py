@@ -18,7 +18,7 @@ from tests.databases import chosen
 from tests.engine_parts import connector_of
 
 from picomem.clock import MINUTE
-from picomem.engine.upkeep import missing_vectors
+from picomem.engine.stored_memories import missing_vectors
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static_embedder import StaticEmbedder

@@ -14,7 +14,7 @@ from tests.cases import each_case
 from tests.databases import chosen
 
 import picomem
-from picomem.engine.agent_support import note_injected
+from picomem.engine.audience import note_injected
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.injection.context_block import hits_block

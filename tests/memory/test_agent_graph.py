@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
 
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation

@@ -13,8 +13,8 @@ from tests.databases import Database
 
 from benchmarks.fill_memories import PROJECTS, RARE_TAG, TAGS, fill_memories
 from picomem import open as open_memory
+from picomem.engine.current_index_page import index_account
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import index_account
 from picomem.memory.index_page import IndexEntries, account, build
 from picomem.operations.listing import MemoriesResult
 from picomem.operations.reviewing import ReviewResult, WaitingView

@@ -20,7 +20,7 @@ from tests.waiting import wait_until
 
 from picomem.app import open_engine
 from picomem.clock import SECOND
-from picomem.engine.upkeep import missing_vectors
+from picomem.engine.stored_memories import missing_vectors
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
 from picomem.memory import lease as leases

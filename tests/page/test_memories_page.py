@@ -10,7 +10,7 @@ from playwright.sync_api import Dialog, Route, expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from picomem.engine.agent_support import note_injected
+from picomem.engine.audience import note_injected
 from picomem.errors import Conflict
 from picomem.operations.memory_views import memory_view
 from picomem.operations.table import operation

@@ -21,8 +21,8 @@ from picomem import consolidation_runner
 from picomem.clock import DAY
 from picomem.coded_text import CodedText, all_of, without
 from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import unknown_project
 from picomem.engine.review import decide_on, to_review
-from picomem.engine.upkeep import unknown_project
 from picomem.memory.review_items import ReviewVerdict
 from picomem.models.generator import Fact, PairRelation
 from picomem.operations.command_names import for_remote_callers

@@ -16,7 +16,7 @@ from tests.transfer.conftest import exported, take_in
 from tests.transfer.foreign_files import FILES, ForeignFile
 
 from picomem.clock import iso
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to
 from picomem.errors import InvalidInput, NotFound

@@ -42,7 +42,8 @@ from typing_extensions import override
 from picomem.agent.attribution import ContextTexts, heard_in, prompts_of, results_of, text_of
 from picomem.agent.message_conversion import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
-from picomem.engine.agent_support import asked, heard
+from picomem.engine.agent_support import asked
+from picomem.engine.agent_texts import heard
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
 from picomem.light_dataclass import replace

@@ -71,7 +71,8 @@ from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.consolidation_runner import consolidate_due
-from picomem.engine.agent_support import has_notes, is_in_group, safe_text, window_of
+from picomem.engine.agent_support import window_of
+from picomem.engine.audience import has_notes, is_in_group, safe_text
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.models.selection import generator_of

@@ -14,6 +14,7 @@ from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
+from picomem.models.provider import chat_choice, model_of
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Sentence, Verbatim
 from picomem.records.session import Channel
@@ -65,8 +66,6 @@ def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
     """Say which model PicoBot talks with, or how to set one up. Nothing is connected to."""
     from importlib.util import find_spec
 
-    from picomem.models.provider import chat_choice
-
     try:
         chosen = chat_choice(engine.settings)
     except InvalidInput as error:
@@ -104,8 +103,6 @@ def check_installed() -> None:
 
 
 def _model(engine: Engine) -> Model:
-    from picomem.models.provider import chat_choice, model_of
-
     return model_of(chat_choice(engine.settings))
 
 

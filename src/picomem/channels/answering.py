@@ -36,7 +36,7 @@ from anyio import to_thread
 from picomem.agent import turns
 from picomem.channels.channel_account import ChannelAccount, Delivery, SendOutcome, parts_of
 from picomem.clock import SECOND, Micros
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, users_with_work
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, PicomemError

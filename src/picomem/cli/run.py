@@ -17,7 +17,7 @@ from picomem.cli.command_hints import hints_for
 from picomem.cli.presented_text import text_of
 from picomem.coded_text import with_commands
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import project_meant_in, project_of_folder, shown_projects
+from picomem.engine.past_sessions import project_meant_in, project_of_folder, shown_projects
 from picomem.errors import InvalidInput, NoStore, OutputFailed
 from picomem.light_dataclass import fields, replace
 from picomem.operations.inert_results import with_texts

@@ -11,8 +11,8 @@ from picomem.app import open_runtime
 from picomem.cli.command_hints import hints_for
 from picomem.cli.open_page import EVERYTHING_OWN, link_of, open_in_browser, prints_links
 from picomem.cli.run import json_document, write_result
+from picomem.engine.audience import redaction
 from picomem.engine.authorization import make_sign_in_code
-from picomem.engine.upkeep import redaction
 from picomem.errors import InvalidInput, StoreError
 from picomem.gateway import server_log, web_server
 from picomem.gateway.server_address import announced, new_server_address, place_beside

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from picomem.engine.caller_context import CallerContext
+from picomem.engine.engine_base import EngineBase
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
@@ -13,8 +14,9 @@ from picomem.records.scope import Scope
 from picomem.store.connector import BRIEF_WAIT
 
 
-def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
+def index_page(engine: EngineBase, scope: Scope | None, budget: int | None) -> IndexPage:
     """The page of a scope within a budget of tokens, by default the settings'."""
+    context = engine._context
     owner = context.owner(scope)
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
@@ -28,8 +30,10 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
     return page
 
 
-def index_account(context: CallerContext, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
-    """Return the page of a scope, line by line, and at most so many of the entries that did not fit."""
+def index_account(engine: EngineBase, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
+    """The page of a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for a
+    budget that no page fits."""
+    context = engine._context
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         return index_page_cache.explained(

@@ -3,8 +3,8 @@
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
 calls the responsible package. The verbs that ask are in reads.py, those that change memory in writes.py; erasing and
 upkeep are here. All of them hold a `CallerContext` (caller_context.py: the caller, and the resources of the process).
-Functions that only the rest of picomem needs take an engine as an argument: agent_support.py for agents and
-conversations, upkeep.py for background work and operations.
+Functions that only the rest of picomem needs take an engine as an argument. They stand beside this module by what they
+are about: past_sessions.py, stored_memories.py, transcripts.py, agent_texts.py, agent_support.py, audience.py and more.
 
 A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
 transcripts.
@@ -15,6 +15,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from picomem.engine.reads import EngineReads
@@ -22,12 +25,9 @@ from picomem.engine.writes import EngineWrites
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, StoreError
 from picomem.records.caller import PURGE, READ, WRITE, needs
 from picomem.records.scope import Scope
+from picomem.records.session import Loaded
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from threading import Event
-    from types import TracebackType
-
     from picomem.engine.erasing import Eraser
     from picomem.erasure.purge import Planned, Purged
     from picomem.erasure.scrub import Scrubbed
@@ -65,15 +65,15 @@ class Engine(EngineReads, EngineWrites):
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
-        from picomem.engine import upkeep
+        from picomem.engine.transcripts import ingester
         from picomem.ingest.discovery import find
 
         if isinstance(transcripts, str | os.PathLike):
             transcripts = [transcripts]
-        ingester = upkeep.ingester(self)
+        reader = ingester(self)
         with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
-            files = find(transcripts, ingester.recognize)
-        report = ingester.run(files, progress)
+            files = find(transcripts, reader.recognize)
+        report = reader.run(files, progress)
         self._context.settle()
         made_by = self._context.vectors()
         report.without_vector = made_by.without() if made_by else 0
@@ -85,7 +85,6 @@ class Engine(EngineReads, EngineWrites):
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""
         from picomem.engine.agent_support import window_around
-        from picomem.records.session import Loaded
 
         return window_around(self, Loaded(), question)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -10,28 +12,28 @@ from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
 from picomem.erasure import file_traces
-from picomem.erasure.plan import Choice, Plan, choice, load_checked_inventory, load_inventory, may_remain, plan
-from picomem.erasure.proof import erased_finder, scan, telling
-from picomem.erasure.purge import Purged, erase, planned
-from picomem.erasure.scrub import scrub
+from picomem.erasure.plan import (
+    Choice,
+    Plan,
+    PurgeInventory,
+    choice,
+    load_checked_inventory,
+    load_inventory,
+    may_remain,
+    plan,
+)
+from picomem.erasure.proof import Finder, Scan, erased_finder, scan, telling
+from picomem.erasure.purge import Erased, Planned, Purged, erase, planned
+from picomem.erasure.scrub import Scrubbed, scrub
 from picomem.errors import Conflict, NotFound, StoreError
 from picomem.memory.lease import PURGING, Lease, purge_seconds
 from picomem.paths import data_dir, named_path
 from picomem.store import tombstones, user_entries, users
-from picomem.store.connector import EVERYONE
+from picomem.store.connector import EVERYONE, Transaction
 from picomem.transfer.export_file import write_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from picomem.erasure.plan import Choice, Plan, PurgeInventory
-    from picomem.erasure.proof import Finder, Scan
-    from picomem.erasure.purge import Erased, Planned, Purged
-    from picomem.erasure.scrub import Scrubbed
-    from picomem.memory.lease import Lease
     from picomem.records.scope import Scope
-    from picomem.store.connector import Transaction
     from picomem.store.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read

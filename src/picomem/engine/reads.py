@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
@@ -16,21 +16,20 @@ from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.recall.recall import with_doubt
 from picomem.records.caller import READ, READ_SESSIONS, SESSIONS_NOT_READ, needs
+from picomem.records.episode import HOST_SUMMARY, Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
+from picomem.records.session import session_path
 from picomem.store import audit, memories, transcript_rows
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from picomem.history.explain import Explanation
     from picomem.ingest.transcript_pointer import Opened
     from picomem.memory.index_page import IndexPage
     from picomem.memory.store_status import Status
     from picomem.notes.note_search import Excerpt, NoteSearch
-    from picomem.records.episode import Episode, Transcript
 
 
 class RecallFilters(TypedDict, total=False):
@@ -268,8 +267,6 @@ class EngineReads(EngineBase):
         Raises NotFound."""
         from picomem.history.explain import check_shown, find_episode
         from picomem.ingest.transcript_pointer import open_entry, open_episode
-        from picomem.records.episode import HOST_SUMMARY
-        from picomem.records.session import session_path
 
         with self._context.connector.read() as tx:
             episode = find_episode(tx, self.scope, episode_id)
@@ -294,7 +291,7 @@ class EngineReads(EngineBase):
         """The always-loaded page, from the store where memory has not changed since it was made."""
         from picomem.engine.current_index_page import index_page
 
-        return index_page(self._context, scope, budget)
+        return index_page(self, scope, budget)
 
     @needs(READ)
     def status(self) -> Status:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import Clock
 from picomem.errors import EmbedderFailed
 from picomem.memory.echo_guard import ReturnedTexts
+from picomem.policy.redact import RedactedEmbedder, Redactor
 from picomem.recall.recall import Recall
 from picomem.recall.vector_search import VectorSearch
 from picomem.recall.weights import Weights
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from picomem.memory.text_cleaning import Cleaner
     from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
-    from picomem.policy.redact import Redactor
 
 _USERS_KEPT = 256  # whose recalled texts are kept: 64 texts of each at most
 
@@ -51,8 +51,6 @@ class Resources:
         self.embedder_trouble = embedder.message if isinstance(embedder, EmbedderFailed) else ""
         embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:
-            from picomem.policy.redact import RedactedEmbedder
-
             embedder = RedactedEmbedder(embedder, self.redactor)
         self.embedder = embedder
         self._redactor: Redactor | None = None
@@ -66,8 +64,6 @@ class Resources:
 
     def redactor(self) -> Redactor:
         """Takes secrets out of texts, with the store's key for the marks. Raises StoreError."""
-        from picomem.policy.redact import Redactor
-
         if self._redactor is None:
             with self.connector.read() as tx:
                 self._redactor = Redactor(redaction_key(tx))

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import ingester
 from picomem.errors import InvalidInput
 from picomem.history.imported_conversations import conversations_left
 from picomem.ingest.discovery import FoundTranscript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.transfer.export_file import lines_of, write_export
+from picomem.transfer.export_file import ExportFormat, lines_of, write_export
 from picomem.transfer.export_lines import ExportCounts
-from picomem.transfer.importer import Importer
+from picomem.transfer.importer import Importer, ImportReport
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from picomem.ingest.report import IngestProgress, Report
-    from picomem.transfer.export_file import ExportFormat
-    from picomem.transfer.export_lines import ExportCounts
     from picomem.transfer.import_format import ImportFormat
-    from picomem.transfer.importer import ImportReport
 
 
 def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
@@ -66,6 +61,8 @@ def import_from(
 
     With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
     """
+    from picomem.engine.transcripts import ingester
+
     context, run = engine._context, new_id()
 
     def tell(state: IngestProgress) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
@@ -13,22 +14,19 @@ from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
 from picomem.records.caller import WRITE, WRITE_SESSIONS, needs
-from picomem.records.episode import BY_PERSON, DENY, PRIVATE
+from picomem.records.episode import BY_PERSON, DENY, PRIVATE, Episode
+from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import episodes, memory_lineage, transcript_rows
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Unpack
-
     from picomem.history.undo import Undone
     from picomem.memory.agent_files import Files
     from picomem.memory.markdown_import import MarkdownEntry
     from picomem.memory.remember import Remembered
     from picomem.memory.text_cleaning import Cleaner
-    from picomem.records.episode import Episode
     from picomem.sessions.log import Sessions
 
 
@@ -192,7 +190,6 @@ class EngineWrites(EngineBase):
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
         from picomem.memory.markdown_import import markdown_files, migrate_file
-        from picomem.records.ids import new_id
 
         done = []
         run = new_id()
@@ -225,7 +222,6 @@ class EngineWrites(EngineBase):
         """Give an episode these tags in place of those that it has; no tag takes all away. Raises NotFound, Refused for
         a withheld session, and InvalidInput."""
         from picomem.history.explain import check_shown, find_episode
-        from picomem.records.memory import Parent
 
         cleaned = self._context.cleaner().names(tags, "tag")
         writer = self._context.writer("tag")

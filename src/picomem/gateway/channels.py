@@ -12,8 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from picomem.channels.answering import LOOK_SECONDS, Accounts, WorkSignal, answer_waiting
+from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
 from picomem.errors import Forbidden, NotFound, StoreError
 from picomem.gateway.request_rates import RequestRates
+from picomem.gateway.whatsapp_webhook import WhatsAppWebhook
 from picomem.runtime import Runtime
 from picomem.text.inert_text import one_line
 
@@ -35,8 +37,6 @@ class Channels:
         """The addresses at which channels deliver messages."""
         verify, receive = _no_account, _no_account
         if self._accounts:
-            from picomem.gateway.whatsapp_webhook import WhatsAppWebhook
-
             whatsapp = WhatsAppWebhook(self._runtime, self._news)
             verify, receive = whatsapp.verify, whatsapp.receive
         path = "/channels/whatsapp/{account}"
@@ -86,7 +86,5 @@ def _accounts(runtime: Runtime) -> Accounts:
     whatsapp = runtime.settings.whatsapp
     if not (whatsapp.account or whatsapp.accounts):
         return {}
-    from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
-
     accounts = [WhatsAppAccount(account, table) for table, account in settings_of_accounts(whatsapp).items()]
     return {(account.channel, account.account): account for account in accounts}

@@ -15,7 +15,7 @@ from typing import Any
 
 import mcp_types as types
 
-from picomem.engine.agent_support import answered
+from picomem.engine.agent_texts import answered
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.thread_limits import ThreadUse

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from picomem.agent.adapters.anthropic_tool import COMMANDS, ClaudeMemory
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import (
     READING,

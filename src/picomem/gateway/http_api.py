@@ -32,7 +32,7 @@ from starlette.types import Receive, Scope, Send
 
 from picomem.blake2b import blake2b
 from picomem.engine.authorization import last_change, log_key
-from picomem.engine.upkeep import store_size
+from picomem.engine.stored_memories import store_size
 from picomem.errors import NotFound, PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 
-from picomem.engine.agent_support import keep_quotes, quotes_in_context, statements
+from picomem.engine.agent_texts import keep_quotes, quotes_in_context, statements
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import asdict
 from picomem.operations.offer_origins import SpokenTexts, vouched

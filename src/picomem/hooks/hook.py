@@ -27,7 +27,7 @@ from time import monotonic
 from picomem.errors import NoStore, PicomemError
 from picomem.hooks.hook_input import read_event, read_piece
 from picomem.hooks.hook_socket import ask
-from picomem.paths import data_dir
+from picomem.paths import data_dir, is_regular, private_umask, status_of
 from picomem.text.own_prompts import COMMAND_MARKER
 
 TYPE_CHECKING = False  # typing's own would load typing
@@ -195,7 +195,7 @@ def _context(event: HookEvent, options: Mapping[str, str]) -> tuple[str, list[st
 
 
 def _note_injected(event: HookEvent, injected: Sequence[str], options: Mapping[str, str]) -> None:
-    from picomem.engine.agent_support import note_injected
+    from picomem.engine.audience import note_injected
 
     _leave_host()
     with _opened(event, options, create=False) as engine:
@@ -206,7 +206,6 @@ def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
     """Read the transcript on, if the event is one for that. Raises PicomemError."""
     from picomem.engine.hook_log import note
     from picomem.hooks.hook_events import Action, event_of
-    from picomem.paths import is_regular, status_of
 
     event = event_of(given)
     if event.action is not Action.READ:
@@ -219,7 +218,7 @@ def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
         return
     with _opened_to_read_on(event, options) as engine:
         from picomem.consolidation.due import distils_unasked
-        from picomem.engine.upkeep import keep_transcripts
+        from picomem.engine.transcripts import keep_transcripts
 
         problems = engine.ingest([Path(event.transcript)]).problems
         kept = keep_transcripts(engine, only=[event.transcript])
@@ -269,7 +268,6 @@ def _opened_to_read_on(event: HookEvent, options: Mapping[str, str]) -> Engine:
 def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool, embedder: str | None = "none") -> Engine:
     """Memory; with None as the embedder, the one of the settings, which takes longer than a host waits."""
     from picomem.app import open_engine
-    from picomem.paths import private_umask
 
     private_umask()
     return open_engine(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.hooks.hook_events import Action
+from picomem.hooks.hook_events import Action, HookEvent
 from picomem.injection.prompt_context import AgentPrompt, index_of_project, injection
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.hooks.hook_events import HookEvent
 
 
 def context_of(engine: Engine, event: HookEvent) -> tuple[str, list[str]]:

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from picomem import paths
 from picomem.app import open_runtime
-from picomem.engine.agent_support import note_injected
+from picomem.engine.audience import note_injected
 from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of

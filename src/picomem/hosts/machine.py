@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
 
 from picomem.light_dataclass import dataclass
 from picomem.paths import home_folder, named_path
@@ -26,8 +27,6 @@ class Machine:
 
     def program(self, name: str) -> Path | None:
         """The program of this name on the PATH."""
-        from shutil import which
-
         path = which(name, path=self.env.get("PATH", os.defpath))
         return Path(path).absolute() if path else None
 

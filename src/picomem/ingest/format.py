@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
@@ -37,8 +37,6 @@ from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from picomem.ingest.source import RecordSource
 
 

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from os.path import realpath
 from typing import TYPE_CHECKING
 
-from picomem.engine.agent_support import injected_in
+from picomem.engine.audience import injected_in
 from picomem.injection.context_block import context_block, hits_block
 from picomem.injection.project_tree import ProjectTree
 from picomem.injection.relevance import most_useful_first, relevance

@@ -19,21 +19,26 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import anyio
 
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
 from picomem.consolidation.due import Triggers, distils_unasked
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
+from picomem.ingest.discovery import default_places
 from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
+from picomem.jobs.watching import follow, places_of
 from picomem.light_dataclass import dataclass
+from picomem.models.selection import generator_of
 from picomem.paths import home_folder, named_path
 from picomem.records.job import job_name
+from picomem.side_tasks import side_tasks
 from picomem.store import due_work
 
 if TYPE_CHECKING:
-    from threading import Event
-
     from picomem.consolidation_runner import Consolidated
     from picomem.ingest.report import IngestProgress
 
@@ -173,7 +178,6 @@ class Consolidate:
 
     def work(self, engine: Engine, run: Run) -> Outcome:
         from picomem.consolidation_runner import consolidate_conversations
-        from picomem.models.selection import generator_of
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: consolidate_conversations(engine, generator, progress=run.tell), run)
@@ -194,7 +198,6 @@ class ConsolidateTranscripts:
 
     def work(self, engine: Engine, run: Run) -> Outcome:
         from picomem.consolidation_runner import distil_waiting
-        from picomem.models.selection import generator_of
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: distil_waiting(engine, generator, progress=run.tell), run)
@@ -235,7 +238,7 @@ class KeepTranscripts:
         return [DueJob(user)] if not is_held and may_begin(job, store.now()) else []
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.engine.upkeep import keep_transcripts
+        from picomem.engine.transcripts import keep_transcripts
 
         kept = keep_transcripts(engine, stop=run.stop)
         if kept is not None:
@@ -250,7 +253,6 @@ ReadTranscripts = Callable[[Engine, Sequence[str], Run], None]
 
 def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
     """Read what is new in files and folders, by default in the hosts' own folders."""
-    from picomem.ingest.discovery import default_places
 
     def progress(state: IngestProgress) -> None:
         run.progress(state.bytes_done, state.bytes_total)
@@ -280,8 +282,6 @@ class Watch:
         self._trouble = trouble
 
     def find(self, store: JobStore, only: str) -> list[DueJob]:
-        from picomem.jobs.watching import places_of
-
         user = only or store.settings.data.user
         if not places_of(self._paths).existing():
             return []
@@ -289,8 +289,6 @@ class Watch:
         return [] if is_held or not may_begin(job, store.now()) else [DueJob(user)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.jobs.watching import follow
-
         def trouble(problem: str) -> None:
             run.note_error(problem)
             self._trouble(problem)
@@ -323,10 +321,6 @@ def _outcome(done: list[Consolidated], rest: int) -> Outcome:
 
 def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
     """Await a coroutine until it is done or the job is to stop. Raises Stopped, and what the coroutine raises."""
-    import anyio
-
-    from picomem.side_tasks import side_tasks
-
     results: list[_Result] = []
 
     async def stopping(scope: anyio.CancelScope) -> None:

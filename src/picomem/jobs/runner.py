@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-from picomem.engine.agent_support import safe_text
+from picomem.engine.audience import safe_text
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore, MayBegin, RunningJob, job_store
 from picomem.errors import Conflict, PicomemError, StoreError

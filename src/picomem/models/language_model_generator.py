@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from socket import gaierror
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import anyio
 from pydantic_ai import direct, exceptions
-from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 
 from picomem.errors import GeneratorFailed
@@ -35,10 +35,6 @@ from picomem.models.prompt_and_reply import Answer, ModelTask, again, consolidat
 from picomem.models.provider import ModelChoice
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import Model
 
 _CALLS = 3  # for one proposal, at most
 _SCHEMA, _OBJECT, _PROMPTED = range(3)

@@ -18,7 +18,6 @@ from picomem.operations.wording import counts, plural, row_counts
 from picomem.paths import database_file, is_folder
 
 if TYPE_CHECKING:
-    from picomem.engine.backup_files import Restored
     from picomem.engine.engine import Engine
     from picomem.memory.doctor import Diagnosis
 

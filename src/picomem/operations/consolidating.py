@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem import consolidation_runner
-from picomem.consolidation_runner import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.selection import generator_of
@@ -16,6 +14,7 @@ from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript
+    from picomem.consolidation_runner import Consolidated
     from picomem.engine.engine import Engine
 
 _UNNAMED = "(without a title)"
@@ -142,6 +141,8 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `review`. Each run is one change: `changes` lists
     it, and `undo` takes it back.
     """
+    from picomem import consolidation_runner
+
     generator = generator_of(engine.settings)
     if request.session:
         if progress:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.coded_text import CodedText, Command
-from picomem.engine.agent_support import handouts
-from picomem.engine.upkeep import keys_of, version_numbers
+from picomem.engine.audience import handouts
+from picomem.engine.stored_memories import keys_of, version_numbers
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.version_history import versions_at
 from picomem.operations.fenced_results import fenced_reason

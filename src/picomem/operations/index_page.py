@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.engine.upkeep import index_account, unknown_project
+from picomem.engine.current_index_page import index_account
+from picomem.engine.past_sessions import unknown_project
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import MemoryView, memory_view
 from picomem.operations.operation import Operation, option

@@ -7,7 +7,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from picomem.engine.review import count_suggestions
-from picomem.engine.upkeep import keep_transcripts
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.discovery import default_places
 from picomem.light_dataclass import asdict, dataclass
@@ -69,6 +68,8 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
     are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
+    from picomem.engine.transcripts import keep_transcripts
+
     if any(not path.strip() for path in request.paths):
         # An empty variable in a script must not read the folder that it happens to run in.
         raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")

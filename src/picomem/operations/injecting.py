@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from picomem.engine.agent_support import by_words, cites_sources
+from picomem.engine.audience import by_words, cites_sources
 from picomem.injection.context_block import as_injected, asks_memory
 from picomem.injection.prompt_context import AgentPrompt, Injection, injection
 from picomem.light_dataclass import dataclass, field
@@ -17,7 +17,6 @@ from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.injection.prompt_context import Injection
 
 # Why nothing would go beside a prompt.
 Obstacle = Literal[

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.engine.upkeep import holds_memories, memories_page, shown, unknown_project
+from picomem.engine.past_sessions import unknown_project
+from picomem.engine.stored_memories import holds_memories, memories_page, shown
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced
 from picomem.operations.memory_views import MemoryView, damage_warnings, memory_view
@@ -17,7 +18,6 @@ from picomem.store.memory_lists import ListFilter, ListPlace, ListQuery
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.store.memory_lists import ListPlace
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
 from picomem.coded_text import CodedText, Command
-from picomem.engine.upkeep import reason_origins
+from picomem.engine.stored_memories import reason_origins
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import view_of
 from picomem.records.kinds import Origin, Source

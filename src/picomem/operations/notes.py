@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.engine.agent_support import cites_sources
+from picomem.engine.audience import cites_sources
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.fenced_results import fenced, fenced_turn

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from picomem.engine.agent_support import is_in_group
+from picomem.engine.audience import is_in_group
 from picomem.errors import PicomemError
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from picomem.engine.past_sessions import stored_project
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
 from picomem.operations.inert_results import inert
+from picomem.operations.recall_views import jsonable
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from picomem.engine.engine import Engine
     from picomem.operations.presentation import Presentation
 
@@ -248,7 +248,6 @@ class Operation:
             return
         from picomem.engine import agent_support
         from picomem.operations.command_names import result_for_agents
-        from picomem.operations.recall_views import jsonable
 
         safe = result_for_agents(result, {})
         agent_support.answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
@@ -272,8 +271,6 @@ def _ready(engine: Engine, request: Any) -> Any:
     named = getattr(request, "project", "")
     if not named:
         return request
-    from picomem.engine.upkeep import stored_project
-
     project = stored_project(engine, named)
     return request if project == named else replace(request, project=project)
 

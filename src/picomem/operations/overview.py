@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, MINUTE, to_datetime
-from picomem.engine.upkeep import episodes_by_time, holds_episodes, projects_and_agents
+from picomem.engine.past_sessions import episodes_by_time, holds_episodes, projects_and_agents
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Block, Heading, Presentation, Sentence, Table, Text

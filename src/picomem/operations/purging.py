@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.erasure.purge import in_words
+from picomem.erasure.purge import Planned, Purged, in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
@@ -14,7 +14,6 @@ from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
 _ACCESS_GOES = "Programs that use one of the tokens are refused afterwards."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from picomem.engine.audience import cites_sources
+from picomem.engine.past_sessions import hit_sessions, unknown_project, whole_session
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.fenced_results import fenced, fenced_turn
@@ -72,9 +74,6 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, with pointers into past sessions, the search methods that answered,
     and the confidence.
     """
-    from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import unknown_project
-
     answer = engine.recall(request.query, **asked_of_engine(engine, request))
     if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
         answer = replace(answer, warnings=(*unknown_project(engine, request.project), *answer.warnings))
@@ -88,8 +87,6 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
 
 def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
     """Return the arguments of `Engine.recall` that a request asks for, besides the question."""
-    from picomem.engine.upkeep import whole_session
-
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
     span = window(request.time_window, now, engine.zone)
     if span and (request.since or request.until):
@@ -129,8 +126,6 @@ def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
     """Return the sessions of the hits, for people who may read them. An agent reads the hits themselves: titles, and
     the parts of scores, would cost it tokens."""
-    from picomem.engine.upkeep import hit_sessions
-
     is_shown = not engine.caller.is_agent and engine.caller.may(READ_SESSIONS)
     return hit_sessions(engine, answer.hits) if is_shown else []
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from picomem.engine.audience import is_in_group
+from picomem.engine.stored_memories import older_beside, version_numbers
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field
+from picomem.memory.checked_arguments import importance_of
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.times import moment
 from picomem.operations.wording import day, details, plural
 from picomem.records.kinds import Decision, Kind, Origin, Priority
+from picomem.records.memory import Memory
+from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -91,9 +96,6 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
     key gets a new version.
     """
-    from picomem.engine.agent_support import is_in_group
-    from picomem.engine.upkeep import older_beside, version_numbers
-
     done = engine.remember(
         request.content,
         kind=request.kind,
@@ -131,10 +133,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
 def _answer_without_reading(engine: Engine, request: RememberRequest, done: Remembered) -> RememberResult:
     """The answer for a caller who may write and not read: their own values, and whether it was stored (add) or already
     known (merge). The ids and dates of a memory that was there before would say more than that."""
-    from picomem.memory.checked_arguments import importance_of
-    from picomem.records.memory import Memory
     from picomem.text.temporal.future import parse_future
-    from picomem.text.tokens import count_tokens
 
     now = engine.now()
     since = moment(request.since, now, engine.zone)
@@ -208,8 +207,6 @@ class ReviseResult:
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
     """Replace a memory by a new version; the old version is kept and can be queried by date."""
-    from picomem.engine.upkeep import version_numbers
-
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
     memory = engine.revise(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
+from picomem.engine.past_sessions import episodes_around, event_of, hit_sessions
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced, fenced_role, fenced_turn
 from picomem.operations.operation import Operation, option

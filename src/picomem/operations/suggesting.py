@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.past_sessions import unknown_project
 from picomem.engine.review import waiting_suggestions
-from picomem.engine.upkeep import unknown_project
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import value_of
-from picomem.engine.agent_support import cites_sources
-from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
+from picomem.engine.audience import cites_sources
+from picomem.engine.past_sessions import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, given_filters, option
@@ -19,7 +19,6 @@ from picomem.store.episodes import TimelinePlace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.store.episodes import TimelinePlace
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
 _MOST_OUTCOMES = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 from typing import TYPE_CHECKING, cast
 
 from picomem.engine.transfers import export_lines, export_to, import_from
@@ -17,8 +18,6 @@ from picomem.paths import named_path, status_of
 from picomem.transfer.import_format import guessed_format, import_format_named
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from picomem.engine.engine import Engine
     from picomem.transfer.export_file import ExportFormat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
+from picomem.engine.stored_memories import undone_changes
 from picomem.engine.transfers import left_by_undo
-from picomem.engine.upkeep import undone_changes
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view

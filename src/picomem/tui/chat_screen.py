@@ -15,6 +15,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from picomem.agent.events import Notice, TextDelta, Thinking, ToolCallEvent, ToolResultEvent
+from picomem.agent.turns import check_installed
 from picomem.errors import PicomemError
 from picomem.operations.presentation import Presentation
 from picomem.records.session import Channel
@@ -114,8 +115,6 @@ class ChatScreen(BaseScreen):
 
     async def _prepare(self) -> None:
         """Import the libraries of the model in a thread, because that takes a second."""
-        from picomem.agent.turns import check_installed
-
         try:
             await self.runner.in_thread(check_installed)
         except PicomemError as error:

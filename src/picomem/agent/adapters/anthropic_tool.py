@@ -14,7 +14,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from picomem.engine.agent_support import agent_files
+from picomem.engine.agent_texts import agent_files
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError
 from picomem.records.kinds import Origin

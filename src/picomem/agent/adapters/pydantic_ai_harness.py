@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from anyio import to_thread
 
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, Refused
-from picomem.memory.agent_files import FileWrite, Written
+from picomem.memory.agent_files import FileWrite, StoredFile, Written
 from picomem.recall.passages import marks
 from picomem.text.terms import query_terms, terms
-
-if TYPE_CHECKING:
-    from picomem.memory.agent_files import StoredFile
 
 _Done = TypeVar("_Done")
 _DOTS = "..."

@@ -25,7 +25,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
@@ -36,6 +36,7 @@ from picomem.ingest.format import (
     LineFormat,
     State,
     TranscriptFolder,
+    TurnDetails,
     moved,
     of_a_program,
     record_in,
@@ -47,11 +48,6 @@ from picomem.ingest.speakers import doubted
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from picomem.ingest.format import TurnDetails
 
 _QUIET = dict.fromkeys(
     """turn_context token_usage_record world_state retained_context security_risk_score realtime_item""".split(),

@@ -1,0 +1,65 @@
+"""Functions on an engine for the tools of agents: texts and graphs that they keep, and text that is not their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from picomem.engine.engine import Engine
+from picomem.errors import StoreError
+from picomem.memory import untrusted_handouts
+from picomem.memory.agent_files import Files
+from picomem.memory.agent_graph import AgentGraph
+from picomem.policy.own_output import pieces_of
+from picomem.records.kinds import Origin
+from picomem.store.connector import BRIEF_WAIT
+
+if TYPE_CHECKING:
+    from picomem.memory.agent_store import OriginOf
+    from picomem.provenance.statements import Grounds
+
+
+def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
+    """`Engine.files` for a surface that tells the origin of what the agent writes."""
+    return Files(engine._context.agent_store(origin_of))
+
+
+def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
+    """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
+    return AgentGraph(engine._context.agent_store(origin_of))
+
+
+def heard(engine: Engine, *texts: str) -> None:
+    """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
+    engine._context.returned_texts().keep(texts)
+
+
+def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
+    """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
+    engine._context.returned_texts().keep_answer(pieces_of(reply, presented, data))
+
+
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> bool:
+    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py).
+
+    An answer does not wait for this: False where the store cannot be written soon, and the caller tries again later.
+    """
+    if quotes and not engine.read_only:
+        try:
+            with engine._context.connector.write(engine.scope, wait_seconds=BRIEF_WAIT) as tx:
+                untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
+        except StoreError:
+            return False
+    return True
+
+
+def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+    """The recorded quotes that an agent may have in its context when it stores `text`."""
+    with engine._context.connector.read() as tx:
+        kept = untrusted_handouts.load(tx, engine.scope, engine.now())
+        return untrusted_handouts.in_context(tx, kept, text, engine.now())
+
+
+def statements(engine: Engine) -> Grounds:
+    """The user's statements in their turns of the last day, and in those that were recalled."""
+    return engine._context.statements()

@@ -1,0 +1,67 @@
+"""Functions on an engine that read transcripts, keep copies of them, and take over sessions of PicoBot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+from picomem.engine.engine import Engine
+from picomem.ingest.batch import Maker
+from picomem.ingest.ingest import Ingest
+from picomem.ingest.send_policies import HostPolicies
+from picomem.ingest.storing import TranscriptRequest, Writing
+from picomem.ingest.transcript_copies import KeepRule, KeptCopies, lifetimes
+from picomem.light_dataclass import replace
+from picomem.memory.transcript_requests import propose
+from picomem.paths import home_folder, named_path
+from picomem.sessions.picobot_snapshot import SnapshotImport, take_over
+from picomem.store.connector import Transaction
+
+
+def ingester(engine: Engine, run: str = "") -> Ingest:
+    """The reader of transcripts for this store, for callers that read repeatedly. Memories that are asked for in them
+    belong to `run`, or to a run of their own."""
+
+    def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], own_run: str) -> list[str]:
+        writer = replace(context.writer("remember", "ingest"), run=run or own_run)
+        return [result.decision.value for result in propose(tx, writer, context.scope, asked)]
+
+    context = engine._context
+    connector, scope, clock, vectors = context.connector, context.scope, context.clock, context.vectors()
+    policies = HostPolicies(connector, scope, home_folder(), os.environ)
+    return Ingest(
+        connector,
+        scope,
+        Maker(context.redactor(), vectors, context.zone),
+        Writing(connector, scope, vectors, propose_asked, clock, policies),
+        clock,
+        policies,
+        longest=context.settings.ingest.preview_chars,
+    )
+
+
+def keep_transcripts(
+    engine: Engine, *, only: Sequence[str] | None = None, stop: Event | None = None
+) -> KeptCopies | None:
+    """Copy the transcripts that the setting `ingest.keep` names, with `only` of those at these paths; None where it
+    names none. Raises StoreError, and InvalidInput for what is no path."""
+    wanted = engine.settings.ingest
+    if wanted.keep == "none" or engine.read_only:
+        return None
+    rule = KeepRule(
+        all=wanted.keep == "all",
+        most_bytes=wanted.keep_mb * 1_000_000,
+        lifetimes=lifetimes(home_folder(), os.environ),
+    )
+    paths = None if only is None else [str(named_path(path).resolve()) for path in only]
+    return engine._context.copies().keep(rule, engine.now(), only=paths, stop=stop)
+
+
+def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> SnapshotImport:
+    """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/picobot_snapshot.py.
+
+    With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.
+    """
+    return take_over(engine._context.connector, engine._context.redactor, engine._context.clock, path, move=move)
