@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
+from picomem.engine.writing import persons_of, statements_of
 from picomem.errors import StoreError
 from picomem.memory import untrusted_handouts
 from picomem.memory.agent_files import Files
@@ -15,18 +16,18 @@ from picomem.records.kinds import Origin
 from picomem.store.connector import BRIEF_WAIT
 
 if TYPE_CHECKING:
-    from picomem.memory.agent_store import OriginOf
+    from picomem.memory.agent_store import AgentStore, OriginOf, of_the_agent
     from picomem.provenance.statements import Grounds
 
 
 def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
     """`Engine.files` for a surface that tells the origin of what the agent writes."""
-    return Files(engine._context.agent_store(origin_of))
+    return Files(_agent_store(engine, origin_of))
 
 
 def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
     """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
-    return AgentGraph(engine._context.agent_store(origin_of))
+    return AgentGraph(_agent_store(engine, origin_of))
 
 
 def heard(engine: Engine, *texts: str) -> None:
@@ -62,4 +63,21 @@ def quotes_in_context(engine: Engine, text: str) -> list[tuple[Origin, frozenset
 
 def statements(engine: Engine) -> Grounds:
     """The user's statements in their turns of the last day, and in those that were recalled."""
-    return engine._context.statements()
+    return statements_of(engine._context)
+
+
+def _agent_store(engine: Engine, origin_of: OriginOf | None) -> AgentStore:
+    """The store for memory tools; `origin_of` tells the origin of what their agent writes."""
+    context = engine._context
+    return AgentStore(
+        connector=context.connector,
+        scope=context.scope,
+        writer=context.writer,
+        cleaner=context.cleaner,
+        clock=context.clock,
+        persons=lambda: persons_of(context),
+        is_agent=context.caller.is_agent,
+        origin_of=origin_of or of_the_agent,
+        settle=context.settle,
+        deleting=context.deleting,
+    )

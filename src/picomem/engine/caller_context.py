@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from picomem.clock import DAY, Micros, check_time, parse_iso
+from picomem.clock import Micros, check_time, parse_iso
 from picomem.coded_text import CodedText
 from picomem.engine.shared_resources import Resources
 from picomem.errors import DiskFull, InvalidInput
@@ -23,7 +23,6 @@ from picomem.store.connector import Connector, PermittedConnector
 
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
-    from picomem.memory.agent_store import AgentStore, OriginOf
     from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from picomem.memory.vectors import Vectors
     from picomem.notes.note_search import Notes
     from picomem.policy.redact import Redactor
-    from picomem.provenance.statements import Grounds
     from picomem.sessions.log import Sessions
     from picomem.store.episodes import TimelinePlace
 
@@ -58,14 +56,12 @@ class CallerContext:
 
     def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
         """The same for another actor; see `Engine.acting_as`."""
-        from copy import copy
-
-        acting = copy(self)
+        acting = CallerContext(self.resources, self.caller, self.scope)
+        acting.is_group, acting.is_by_words, acting._kept_vectors = self.is_group, self.is_by_words, self._kept_vectors
         is_agent = agent or self.caller.is_agent
         acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=is_agent)
         acting.sources = (Parent(kind="message", id=message),) if message else ()
         acting.said = said
-        acting.kept_sessions = None
         return acting
 
     def of_sessions(self) -> Connector:
@@ -97,44 +93,10 @@ class CallerContext:
         return self.resources.embedder_trouble
 
     def writer(self, verb: str, actor: str = "", origin: Origin | None = None) -> Writer:
-        """The writer of a verb; of text of the user's own, which `origin` may say it is, nobody asks who stated it."""
-        from picomem.memory.decide import NOBODY
-        from picomem.memory.remember import Writer
+        """The writer of a verb; see `writing.make_writer`."""
+        from picomem.engine.writing import make_writer
 
-        made_by = self.vectors()
-        returned = self.returned_texts()
-        persons = NOBODY if origin is Origin.USER else self.persons()
-        return Writer(
-            actor=actor or self.caller.signature,
-            now=self.clock(),
-            verb=verb,
-            store_vector=made_by.store_memory if made_by else None,
-            recalled=returned.texts(),
-            returned_pieces=returned.pieces(),
-            returned_memories=returned.memories(),
-            sources=self.sources,
-            said=self.said,
-            persons=persons,
-            stated=persons.joined(returned.users_own()) if self.caller.is_agent else persons,
-            is_group=self.is_group,
-        )
-
-    def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
-        """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
-        from picomem.memory.agent_store import AgentStore, of_the_agent
-
-        return AgentStore(
-            connector=self.connector,
-            scope=self.scope,
-            writer=self.writer,
-            cleaner=self.cleaner,
-            clock=self.clock,
-            persons=self.persons,
-            is_agent=self.caller.is_agent,
-            origin_of=origin_of or of_the_agent,
-            settle=self.settle,
-            deleting=self.deleting,
-        )
+        return make_writer(self, verb, actor, origin)
 
     def vectors(self) -> Vectors | None:
         """The maker of vectors for stored rows, if there is an embedder."""
@@ -235,26 +197,3 @@ class CallerContext:
         with self.connector.read() as tx:
             page = timeline(tx, scope, since, until, limit, damaged, after, tag)
         return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
-
-    def persons(self) -> Grounds:
-        """The statements of the person for whom an agent acts: what they say now, or else their turns of the last
-        day."""
-        from picomem.provenance.statements import Grounds
-
-        if self.said or not self.caller.is_agent:
-            return Grounds([self.said])
-        return Grounds(find=self._find_turns)
-
-    def statements(self) -> Grounds:
-        """The user's statements in their turns of the last day, and in those that were recalled."""
-        from picomem.provenance.statements import Grounds
-
-        return Grounds(self.returned_texts().users_own(), self._find_turns)
-
-    def _find_turns(self, words: frozenset[str], share: float) -> list[str]:
-        """The user's turns of the last day that hold a share of some words."""
-        from picomem.store.recent_turns import with_words
-
-        with self.connector.read() as tx:
-            turns = with_words(tx, Scope(self.scope.user), self.clock() - DAY, words, share)
-        return [turn.summary or turn.preview for turn in turns]

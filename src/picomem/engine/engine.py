@@ -12,7 +12,6 @@ transcripts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -65,21 +64,9 @@ class Engine(EngineReads, EngineWrites):
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
-        from picomem.engine.transcripts import ingester
-        from picomem.ingest.discovery import find
+        from picomem.engine.transcripts import read_transcripts
 
-        if isinstance(transcripts, str | os.PathLike):
-            transcripts = [transcripts]
-        reader = ingester(self)
-        with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
-            files = find(transcripts, reader.recognize)
-        report = reader.run(files, progress)
-        self._context.settle()
-        made_by = self._context.vectors()
-        report.without_vector = made_by.without() if made_by else 0
-        if made_by and report.without_vector:
-            report.problems.append(made_by.without_sentence(report.without_vector))
-        return report
+        return read_transcripts(self, transcripts, progress)
 
     @needs(READ)
     def context(self, question: str) -> ContextWindow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -94,8 +95,6 @@ class Eraser:
         permits: Callable[[Planned], bool] | None = None,
     ) -> Purged:
         """Do what `Engine.purge` says."""
-        import logging
-
         lease, missed = self._lease(), self._missed()
         is_begun, erased, damaged = self._context.deleting(
             lambda: self._erase(session, older_than, everything, permits, lease, missed)

@@ -12,17 +12,17 @@ from picomem.engine.engine_base import EngineBase
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen, positive, share
+from picomem.memory.name_lookup import lives
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.recall.recall import with_doubt
 from picomem.records.caller import READ, READ_SESSIONS, SESSIONS_NOT_READ, needs
-from picomem.records.episode import HOST_SUMMARY, Episode, Transcript
+from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
-from picomem.records.session import session_path
-from picomem.store import audit, memories, transcript_rows
+from picomem.store import audit, memories
 
 if TYPE_CHECKING:
     from picomem.history.explain import Explanation
@@ -116,14 +116,13 @@ class EngineReads(EngineBase):
     @needs(READ)
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
-        from picomem.notes.note_search import NoteSearch
-        from picomem.notes.recall_fallback import note_hit
+        from picomem.notes import note_search, recall_fallback
 
         notes = self._context.notes()
         if notes is None:
-            return NoteSearch(warnings=[self._context.no_notes()])
+            return note_search.NoteSearch(warnings=[self._context.no_notes()])
         result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.returned_texts().note(map(note_hit, result.hits))
+        self._context.returned_texts().note(map(recall_fallback.note_hit, result.hits))
         return result
 
     @needs(READ)
@@ -176,8 +175,6 @@ class EngineReads(EngineBase):
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
-        from picomem.memory.name_lookup import lives
-
         with self._context.connector.read() as tx:
             versions = lives(tx, self._context.owner(scope), name)
         return [self._context.cleaner().shown(version) for version in versions]
@@ -228,8 +225,6 @@ class EngineReads(EngineBase):
         those that are `wanted`. Damaged rows are left out, and their ids are put on `damaged`; without such a list they
         raise Corrupt. Raises NotFound or Conflict.
         """
-        from picomem.memory.name_lookup import lives
-
         with self._context.connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
@@ -265,26 +260,9 @@ class EngineReads(EngineBase):
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
-        from picomem.history.explain import check_shown, find_episode
-        from picomem.ingest.transcript_pointer import open_entry, open_episode
+        from picomem.engine.transcripts import show_episode
 
-        with self._context.connector.read() as tx:
-            episode = find_episode(tx, self.scope, episode_id)
-            transcript = transcript_rows.transcript(tx, self.scope, episode.transcript_id)
-        check_shown(transcript)
-        is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
-        if episode.category == "timeline" and transcript is not None and is_of_session:
-            from picomem.memory.timeline import opened
-
-            with self._context.connector.read() as tx:
-                return (
-                    episode,
-                    transcript,
-                    opened(tx, self.scope, episode, transcript.session, self._context.redactor()),
-                )
-        is_written = episode.category == "timeline" and not episode.key.startswith(HOST_SUMMARY)
-        opening = open_entry if is_written else open_episode
-        return episode, transcript, opening(episode, transcript, self._context.redactor(), self._context.copies())
+        return show_episode(self, episode_id)
 
     @needs(READ)
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:

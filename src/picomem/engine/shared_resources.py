@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import Clock
 from picomem.errors import EmbedderFailed
 from picomem.memory.echo_guard import ReturnedTexts
+from picomem.memory.text_cleaning import Cleaner
 from picomem.policy.redact import RedactedEmbedder, Redactor
 from picomem.recall.recall import Recall
 from picomem.recall.vector_search import VectorSearch
@@ -20,7 +21,6 @@ from picomem.store.connector import Connector
 from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
-    from picomem.memory.text_cleaning import Cleaner
     from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
 
@@ -71,8 +71,6 @@ class Resources:
 
     def cleaner(self) -> Cleaner:
         """Cleans texts on their way into the store and out of it. Raises StoreError."""
-        from picomem.memory.text_cleaning import Cleaner
-
         if self._cleaner is None:
             self._cleaner = Cleaner(self.redactor())
         return self._cleaner

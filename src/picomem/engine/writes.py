@@ -13,6 +13,7 @@ from picomem.engine.engine_base import EngineBase
 from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
+from picomem.memory.name_lookup import resolve
 from picomem.records.caller import WRITE, WRITE_SESSIONS, needs
 from picomem.records.episode import BY_PERSON, DENY, PRIVATE, Episode
 from picomem.records.ids import new_id
@@ -121,7 +122,6 @@ class EngineWrites(EngineBase):
         expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
         NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
-        from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
 
         check_names(fields, MemoryFields, "revise")
@@ -145,7 +145,6 @@ class EngineWrites(EngineBase):
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
         from picomem.memory.decide import not_forgotten
-        from picomem.memory.name_lookup import resolve
 
         def archive() -> Change:
             with self._context.connector.write(self.scope) as tx:
@@ -247,9 +246,9 @@ class EngineWrites(EngineBase):
     @needs(WRITE)
     def files(self) -> Files:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
-        from picomem.memory.agent_files import Files
+        from picomem.engine.agent_texts import agent_files
 
-        return Files(self._context.agent_store())
+        return agent_files(self)
 
 
 def _changed(context: CallerContext, clean: Cleaner, content: str | None, given: MemoryFields) -> dict[str, object]:

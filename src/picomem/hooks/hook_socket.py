@@ -28,14 +28,13 @@ PREFIX, SUFFIX = "hook-", ".sock"
 ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"
 _LONGEST_REPLY = 1 << 20  # bytes
-_LOOK_SECONDS = 1.0
 _DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
 _PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relative one means another file elsewhere
 
 
 def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
     """What a running process answers to an event, until a time of `monotonic`; None where none can."""
-    sockets = _sockets(folder)
+    sockets = sockets_in(folder)
     if not sockets:
         return None
     import socket
@@ -64,24 +63,6 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
     return None
 
 
-def remove_deserted(folder: Path) -> None:
-    """Remove the sockets that processes left behind which are gone."""
-    import socket
-
-    for path in _sockets(folder):
-        with suppress(OSError, ValueError):
-            pid = int(path.name.removeprefix(PREFIX).removesuffix(SUFFIX))
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                with socket.socket(socket.AF_UNIX) as connection:
-                    connection.settimeout(_LOOK_SECONDS)
-                    try:
-                        connection.connect(str(path))  # a process of another container may have that number
-                    except ConnectionRefusedError:
-                        path.unlink()
-
-
 def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
     """What chooses memory and settings, sorted: of two equal lists the same memory is meant."""
     named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
@@ -103,7 +84,7 @@ def parsed(request: bytes) -> tuple[list[str], bytes]:
     return [os.fsdecode(item) for item in head.split(_END) if item], given
 
 
-def _sockets(folder: Path) -> list[Path]:
+def sockets_in(folder: Path) -> list[Path]:
     """The sockets in the data directory, the oldest first. One that others could have put there is not asked: what it
     answers goes into the model's context."""
     made: list[tuple[float, Path]] = []

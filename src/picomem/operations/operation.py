@@ -246,11 +246,11 @@ class Operation:
         agent offers it as its own words."""
         if not engine.caller.is_agent:
             return
-        from picomem.engine import agent_support
+        from picomem.engine.agent_texts import answered
         from picomem.operations.command_names import result_for_agents
 
         safe = result_for_agents(result, {})
-        agent_support.answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
+        answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
 
 
 def _texts(presented: Any) -> Iterator[str]:
