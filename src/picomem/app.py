@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem import paths
-from picomem.clock import Clock, local_zone, system_clock
+from picomem.clock import Clock, local_zone, system_clock, zone_named
 from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
-from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
+from picomem.errors import EmbedderFailed, InvalidInput, NoStore, PicomemError, StoreError
 from picomem.light_dataclass import replace
 from picomem.models.embedder import Embedder
-from picomem.models.selection import embedder_of, generator_of
+from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
@@ -25,12 +25,8 @@ from picomem.settings import Settings, load
 from picomem.store.connector import Connector, LateConnector
 from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
-from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
-    from picomem.models.generator import Generator
     from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
 
@@ -135,7 +131,9 @@ def open_runtime(
         open_store=open_store,
     )
     if snapshot is not None:
-        _take_over_snapshot(runtime.engine(), snapshot)
+        from picomem.engine.transcripts import take_over_snapshot
+
+        take_over_snapshot(runtime.engine(), snapshot)
     return runtime
 
 
@@ -174,28 +172,6 @@ def _is_there(path: Path) -> bool:
         return paths.status_of(path) is not None
     except InvalidInput:
         return False  # a folder that is closed to us: opening the database says so
-
-
-def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
-    """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
-    import logging
-
-    from picomem.engine.transcripts import import_sessions
-
-    log = logging.getLogger("picomem")
-    try:
-        done = import_sessions(engine, snapshot, move=True)
-    except NotFound:
-        return  # another process was faster, and has renamed it
-    except PicomemError as error:
-        log.warning("picomem: %s", one_line(str(error)))
-    else:
-        if done.differing:
-            log.warning(
-                "picomem: %d sessions of %s went another way here and were left.",
-                len(done.differing),
-                one_line(str(snapshot)),
-            )
 
 
 def check_exists(database: Path, *, named: bool) -> None:
@@ -267,24 +243,6 @@ def operations() -> tuple[Operation, ...]:
     return (*table.operations(), *turns.OPERATIONS)
 
 
-def open_generator(settings: Settings) -> Generator:
-    """Open the generator that the settings name; without a model, the extractive one.
-
-    Nothing is connected to. Raises InvalidInput.
-    """
-    return generator_of(settings)
-
-
-def open_chat_model(settings: Settings) -> Model:
-    """The model that PicoBot talks with: one of pydantic-ai's, as [model] says. Nothing is connected to.
-
-    Raises InvalidInput.
-    """
-    from picomem.models.provider import chat_choice, model_of
-
-    return model_of(chat_choice(settings))
-
-
 def zone_of(settings: Settings) -> tzinfo:
     """The zone of "yesterday": the settings', or the machine's."""
     name = settings.recall.timezone
@@ -292,10 +250,8 @@ def zone_of(settings: Settings) -> tzinfo:
         return local_zone()
     if name == "UTC":
         return UTC
-    from zoneinfo import ZoneInfo
-
     try:
-        return ZoneInfo(name)
+        return zone_named(name)
     except (KeyError, ValueError, OSError) as error:
         raise InvalidInput(
             f"recall.timezone is “{name}”, which is not a time zone; write it like Europe/Berlin."

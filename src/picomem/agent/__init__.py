@@ -7,6 +7,7 @@ agent = Agent(model, capabilities=[MemoryCapability(picomem.open())])
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +28,4 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for: the adapters need no pydantic-ai."""
     if name not in _PLACES:
         raise AttributeError(f"module 'picomem.agent' has no attribute {name!r}")
-    from importlib import import_module
-
     return getattr(import_module(_PLACES[name]), name)

@@ -6,6 +6,7 @@ pydantic-ai is loaded when a turn begins.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -14,7 +15,7 @@ from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
-from picomem.models.provider import chat_choice, model_of
+from picomem.models.provider import chat_choice, open_chat_model
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Sentence, Verbatim
 from picomem.records.session import Channel
@@ -64,8 +65,6 @@ class ChatModelResult:
 
 def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
     """Say which model PicoBot talks with, or how to set one up. Nothing is connected to."""
-    from importlib.util import find_spec
-
     try:
         chosen = chat_choice(engine.settings)
     except InvalidInput as error:
@@ -77,7 +76,7 @@ def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
 async def open_model(engine: Engine) -> Model:
     """The model of the settings. Raises InvalidInput where PicoBot's libraries are missing, or no model is set."""
     check_installed()
-    return await to_thread.run_sync(_model, engine)
+    return await to_thread.run_sync(open_chat_model, engine.settings)
 
 
 async def open_bot(engine: Engine, session: str, model: Model, channel: Channel = Channel.TUI) -> PicoBot:
@@ -100,10 +99,6 @@ def check_installed() -> None:
         import pydantic_ai  # noqa: F401
     except ModuleNotFoundError:
         raise InvalidInput(_NOT_INSTALLED) from None
-
-
-def _model(engine: Engine) -> Model:
-    return model_of(chat_choice(engine.settings))
 
 
 def _bot(engine: Engine, session: str, model: Model, channel: Channel) -> PicoBot:

@@ -29,7 +29,7 @@ from rich.text import Text
 
 from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.loop import PicoBot
-from picomem.app import open_chat_model, open_engine
+from picomem.app import open_engine
 from picomem.cli.chat_model import settings_for_a_person, with_model
 from picomem.cli.command_hints import NO_HINTS, CommandHints, hints_for
 from picomem.cli.run import json_document
@@ -38,6 +38,7 @@ from picomem.cli.terminal import remark
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError, StoreError
 from picomem.jobs import EMBED, OF_A_USER, in_background
+from picomem.models.provider import open_chat_model
 from picomem.paths import private_umask
 from picomem.settings import Settings
 from picomem.text.inert_text import one_line, streamed_for_terminal

@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 
 from picomem.cli.options import unicode_text
-from picomem.hosts.host import REACHES
-from picomem.hosts.known_hosts import HOST_NAMES
+from picomem.hosts.host import HOST_NAMES, REACHES
 from picomem.settings_tables import LOG_FORMATS
 
 _THEMES = ("dark", "light")

@@ -15,10 +15,10 @@ from picomem.cli.main import main
 from picomem.cli.run import json_document, write_result
 from picomem.cli.terminal import remark
 from picomem.errors import InvalidInput, NotFound
-from picomem.hosts.host import Host
+from picomem.hosts.host import HOST_NAMES, Host
 from picomem.hosts.host_entries import own_entries
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
+from picomem.hosts.known_hosts import HOSTS, host_named
 from picomem.hosts.machine import Machine, this_machine
 from picomem.hosts.own_settings import (
     OFFER_KEEPING,

@@ -109,10 +109,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
             super().add_argument(action)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from textwrap import wrap
-
         # An example is indented, and to be copied as it stands.
-        lines = ([line] if line.startswith(" ") else wrap(line, width) or [""] for line in text.splitlines())
+        lines = ([line] if line.startswith(" ") else _wrapped(line, width) for line in text.splitlines())
         return "\n".join(indent + part for line in lines for part in line)
 
 
@@ -384,18 +382,19 @@ def _commands_by_group() -> str:
 
 
 def _described(names: Iterable[str]) -> str:
-    from textwrap import fill
-
     following = " " * (_NAME_WIDTH + 3)
+    described = ((name, _first_sentence(operation(name).doc if name in NAMES else _OTHERS[name][1])) for name in names)
     return "\n".join(
-        fill(
-            _first_sentence(operation(name).doc if name in NAMES else _OTHERS[name][1]),
-            width() - 2,
-            initial_indent=f"  {name:<{_NAME_WIDTH}} ",
-            subsequent_indent=following,
-        )
-        for name in names
+        f"  {name:<{_NAME_WIDTH}} " + f"\n{following}".join(_wrapped(about, width() - 2 - len(following)))
+        for name, about in described
     )
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """The lines of a paragraph, at least one."""
+    from textwrap import wrap
+
+    return wrap(text, columns) or [""]
 
 
 _NAME_WIDTH = 16

@@ -12,7 +12,7 @@ from picomem.cli.command_hints import hints_for
 from picomem.cli.open_page import EVERYTHING_OWN, link_of, open_in_browser, prints_links
 from picomem.cli.run import json_document, write_result
 from picomem.engine.audience import redaction
-from picomem.engine.authorization import make_sign_in_code
+from picomem.engine.authorization import has_tokens, make_sign_in_code
 from picomem.errors import InvalidInput, StoreError
 from picomem.gateway import server_log, web_server
 from picomem.gateway.server_address import announced, new_server_address, place_beside
@@ -45,8 +45,8 @@ def run_server(
     port = settings.server.port if chosen.port is None else chosen.port
     log_format = chosen.log_format or settings.server.log_format
     with open_runtime(chosen.db, settings=settings) as runtime:
-        has_tokens = runtime.has_tokens()
-        if not has_tokens and not web_server.is_loopback(host):
+        is_open_to_programs = has_tokens(runtime.resources)
+        if not is_open_to_programs and not web_server.is_loopback(host):
             raise InvalidInput(
                 f"{host} is reached by other machines, and no token has been made yet; `picomem token make` makes one."
             )
@@ -63,7 +63,7 @@ def run_server(
             said = (
                 json_document({"url": address.url, "link": printed})
                 if chosen.json
-                else hints_for(chosen.given).shown(_greeting(address.url, printed, has_tokens))
+                else hints_for(chosen.given).shown(_greeting(address.url, printed, is_open_to_programs))
             )
             background = background_of_all(runtime, watches=not chosen.no_watch)
 
@@ -90,9 +90,9 @@ def _page_link(runtime: Runtime, user: str, address: str, permissions: frozenset
         return ""
 
 
-def _greeting(address: str, link: str, has_tokens: bool) -> str:
+def _greeting(address: str, link: str, is_open_to_programs: bool) -> str:
     lines = [f"picomem serves on {address}"]
     lines += [f"The web page, for the next five minutes: {link}"] if link else []
     lines += ["`picomem open` opens the web page; `picomem open --no-browser` prints a link to it."]
-    lines += [] if has_tokens else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
+    lines += [] if is_open_to_programs else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
     return "\n".join(lines)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event
 
 from picomem.engine.engine_base import EngineBase
+from picomem.errors import NotFound, PicomemError
 from picomem.history.explain import check_shown, find_episode
 from picomem.ingest.batch import Maker
 from picomem.ingest.discovery import TranscriptFolder, find
@@ -26,6 +28,7 @@ from picomem.records.session import session_path
 from picomem.sessions.picobot_snapshot import SnapshotImport, take_over
 from picomem.store import transcript_rows
 from picomem.store.connector import Transaction
+from picomem.text.inert_text import one_line
 
 
 def read_transcripts(
@@ -112,3 +115,21 @@ def import_sessions(engine: EngineBase, path: Path, *, move: bool = False) -> Sn
     With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.
     """
     return take_over(engine._context.connector, engine._context.redactor, engine._context.clock, path, move=move)
+
+
+def take_over_snapshot(engine: EngineBase, snapshot: Path) -> None:
+    """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
+    log = logging.getLogger("picomem")
+    try:
+        done = import_sessions(engine, snapshot, move=True)
+    except NotFound:
+        return  # another process was faster, and has renamed it
+    except PicomemError as error:
+        log.warning("picomem: %s", one_line(str(error)))
+    else:
+        if done.differing:
+            log.warning(
+                "picomem: %d sessions of %s went another way here and were left.",
+                len(done.differing),
+                one_line(str(snapshot)),
+            )

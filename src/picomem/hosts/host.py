@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Reach = Literal["user", "project"]  # whose settings: those of all the user's work, or those of one project
 REACHES: tuple[Reach, ...] = ("user", "project")
+# The names of the hosts of known_hosts.py, which a help text needs and the hosts themselves are too much for.
+HOST_NAMES = ("claude-code", "codex", "openclaw", "cursor", "vscode", "gemini-cli", "opencode")
 
 
 @dataclass(frozen=True, slots=True)

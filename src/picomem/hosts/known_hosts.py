@@ -12,7 +12,7 @@ from typing import Any
 from picomem.errors import InvalidInput, did_you_mean
 from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.codex_host import CODEX
-from picomem.hosts.host import Host, Reach, SettingsFile, plain_server, typed_server
+from picomem.hosts.host import HOST_NAMES, Host, Reach, SettingsFile, plain_server, typed_server
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 
@@ -113,7 +113,6 @@ OPENCODE = Host(
 )
 
 HOSTS: tuple[Host, ...] = (CLAUDE_CODE, CODEX, OPENCLAW, CURSOR, VSCODE, GEMINI_CLI, OPENCODE)
-HOST_NAMES = tuple(host.name for host in HOSTS)
 
 
 def host_named(name: str) -> Host:

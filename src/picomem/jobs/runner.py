@@ -242,7 +242,7 @@ def in_background(
 def background_of_all(runtime: Runtime, *, watches: bool, look_seconds: float | None = None) -> Background:
     """The background work of all users of a store, not begun yet. With `watches` the transcripts of this machine are
     read for the settings' own user."""
-    store = runtime.job_store()
+    store = JobStore(runtime.resources)
     names = (*([WATCH] if watches else []), *OF_A_USER)
 
     def engine_of(user: str, actor: str) -> Engine:

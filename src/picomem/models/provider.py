@@ -84,6 +84,11 @@ def consolidation_choice(settings: Settings) -> ModelChoice:
     )
 
 
+def open_chat_model(settings: Settings) -> Model:
+    """The model that PicoBot talks with, as [model] says. Nothing is connected to. Raises InvalidInput."""
+    return model_of(chat_choice(settings))
+
+
 def model_of(choice: ModelChoice) -> Model:
     """The model. Raises InvalidInput for an unknown provider, a bad address, or a key that is missing."""
     if choice.provider not in PROVIDERS:
