@@ -131,7 +131,7 @@ def open_runtime(
         open_store=open_store,
     )
     if snapshot is not None:
-        from picomem.engine.transcripts import take_over_snapshot
+        from picomem.engine.transcripts import take_over_snapshot  # noqa: PLC0415 - few data folders have a snapshot
 
         take_over_snapshot(runtime.engine(), snapshot)
     return runtime
@@ -157,7 +157,7 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
 def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
     paths.check_address(address)
     try:
-        from picomem.store.postgres import PostgresConnector
+        from picomem.store.postgres import PostgresConnector  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("psycopg", "psycopg_pool"):
             raise
@@ -230,15 +230,15 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 def _lexicon() -> Lexicon:
     """Return the lexicon; None without vectors, because the lexicon needs numpy."""
-    from picomem.models.static_embedder import Lexicon
+    from picomem.models.static_embedder import Lexicon  # noqa: PLC0415 - it needs numpy
 
     return Lexicon()
 
 
 def operations() -> tuple[Operation, ...]:
     """Every operation: those of the table, and the turns of PicoBot. What a gateway, a page or a TUI offers."""
-    from picomem.agent import turns
-    from picomem.operations import table
+    from picomem.agent import turns  # noqa: PLC0415 - a hook does not need them
+    from picomem.operations import table  # noqa: PLC0415 - a hook does not need them
 
     return (*table.operations(), *turns.OPERATIONS)
 

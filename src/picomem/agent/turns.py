@@ -96,13 +96,13 @@ async def settle(bot: PicoBot) -> list[str]:
 def check_installed() -> None:
     """Raise InvalidInput where PicoBot's libraries are missing."""
     try:
-        import pydantic_ai  # noqa: F401
+        import pydantic_ai  # noqa: F401, PLC0415 - an extra
     except ModuleNotFoundError:
         raise InvalidInput(_NOT_INSTALLED) from None
 
 
 def _bot(engine: Engine, session: str, model: Model, channel: Channel) -> PicoBot:
-    from picomem.agent.loop import PicoBot
+    from picomem.agent.loop import PicoBot  # noqa: PLC0415 - an extra
 
     return PicoBot(model, engine, session=session, channel=channel)
 

@@ -117,7 +117,7 @@ class Chat:
     def prompt(self) -> None:
         """Talk until the person ends it."""
         with suppress(ImportError):
-            import readline  # noqa: F401 - lines can be edited, and the earlier ones come back
+            import readline  # noqa: F401, PLC0415 - not on every system; lines can be edited with it, and the earlier ones come back
         print(
             f"PicoBot on {one_line(self._model.model_name)}. /help lists the commands, /quit or Ctrl-D ends.",
             file=sys.stderr,

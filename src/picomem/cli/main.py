@@ -237,7 +237,7 @@ def _run_command(name: str, chosen: argparse.Namespace) -> int:
         return 0
     if name in _MODULES:
         return getattr(command_module(_MODULES[name]), f"run_{name}")(chosen)
-    from picomem.cli.run import run_operation
+    from picomem.cli.run import run_operation  # noqa: PLC0415 - a server does not need it
 
     verb = operation(name)
     return run_operation(verb, request_of(verb.request, chosen), chosen)
@@ -392,7 +392,7 @@ def _described(names: Iterable[str]) -> str:
 
 def _wrapped(text: str, columns: int) -> list[str]:
     """The lines of a paragraph, at least one."""
-    from textwrap import wrap
+    from textwrap import wrap  # noqa: PLC0415 - only help needs it
 
     return wrap(text, columns) or [""]
 
@@ -448,7 +448,7 @@ def _first_sentence(text: str) -> str:
 def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
     sentence = str(error)
     if "`picomem " in sentence:  # otherwise nothing is loaded: there may be too little memory for it
-        from picomem.cli.command_hints import hints_for
+        from picomem.cli.command_hints import hints_for  # noqa: PLC0415 - there may be too little memory for it
 
         sentence = hints_for(arguments).shown(sentence)
     if "--json" in arguments:

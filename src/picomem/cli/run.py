@@ -38,7 +38,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         with _opened(operation, request, chosen) as engine:
             request = named_in_folder(engine, request)
             if getattr(chosen, "watch", False):
-                from picomem.cli.watch import watch
+                from picomem.cli.watch import watch  # noqa: PLC0415 - only with --watch
 
                 return watch(engine, operation, request, as_json=chosen.json)
             if operation.confirmation and operation.confirmation.is_needed(request):
@@ -57,14 +57,11 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     except NoStore as error:
         if not operation.examines_machine:
             raise
-        from picomem.hosts.host_findings import host_findings_alone
+        result = error
+    if operation.examines_machine:
+        from picomem.hosts.host_findings import with_host_findings  # noqa: PLC0415 - only `doctor` needs it
 
-        result = host_findings_alone(request, chosen.db, error)
-    else:
-        if operation.examines_machine:
-            from picomem.hosts.host_findings import with_host_findings
-
-            result = with_host_findings(result, chosen.db)
+        result = with_host_findings(result, request, chosen.db)
     _print(operation, result, chosen)
     return operation.exit_code(result)
 
@@ -108,7 +105,7 @@ def _opened(operation: Operation, request: Any, chosen: argparse.Namespace) -> I
         except NoStore:
             if not is_trial:
                 raise
-            from tempfile import TemporaryDirectory
+            from tempfile import TemporaryDirectory  # noqa: PLC0415 - only some dry runs need it
 
             folder = stack.enter_context(TemporaryDirectory(prefix="picomem-"))
             engine = open_chosen(Path(folder) / "picomem.db")
@@ -144,7 +141,7 @@ def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | 
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    from rich import console, progress
+    from rich import console, progress  # noqa: PLC0415 - only a bar needs it
 
     columns = (
         progress.TextColumn("{task.description}", markup=False),

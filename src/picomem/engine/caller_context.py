@@ -94,13 +94,13 @@ class CallerContext:
 
     def writer(self, verb: str, actor: str = "", origin: Origin | None = None) -> Writer:
         """The writer of a verb; see `writing.make_writer`."""
-        from picomem.engine.writing import make_writer
+        from picomem.engine.writing import make_writer  # noqa: PLC0415 - a recall does not need it
 
         return make_writer(self, verb, actor, origin)
 
     def vectors(self) -> Vectors | None:
         """The maker of vectors for stored rows, if there is an embedder."""
-        from picomem.memory.vectors import Vectors
+        from picomem.memory.vectors import Vectors  # noqa: PLC0415 - a recall does not need it
 
         if self._kept_vectors is None and self.resources.embedder is not None:
             self._kept_vectors = Vectors(self.resources.embedder, self.scope)
@@ -122,7 +122,7 @@ class CallerContext:
 
     def copies(self) -> TranscriptCopies:
         """The kept copies of the user's transcripts. Raises StoreError."""
-        from picomem.ingest.transcript_copies import TranscriptCopies
+        from picomem.ingest.transcript_copies import TranscriptCopies  # noqa: PLC0415 - a recall does not need it
 
         redactor = self.redactor()
         return TranscriptCopies(self.connector, Scope(self.scope.user), lambda text: redactor.redact(text).text)
@@ -132,7 +132,7 @@ class CallerContext:
         chosen = self.settings.notes
         if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
             return None
-        from picomem.notes.note_search import Notes
+        from picomem.notes.note_search import Notes  # noqa: PLC0415 - a recall does not need it
 
         return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
 
@@ -169,7 +169,7 @@ class CallerContext:
             return None
         now = self.clock()
         if isinstance(given, str):
-            from picomem.text.temporal.future import parse_future
+            from picomem.text.temporal.future import parse_future  # noqa: PLC0415 - a recall does not need it
 
             return future(parse_future(given, now, self.zone), now)
         return future(check_time(given), now)
@@ -191,7 +191,7 @@ class CallerContext:
         tag: str = "",
     ) -> TimelineHits:
         """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
-        from picomem.memory.timeline import timeline
+        from picomem.memory.timeline import timeline  # noqa: PLC0415 - a recall does not need it
 
         clean = self.cleaner()
         with self.connector.read() as tx:

@@ -64,14 +64,14 @@ class Engine(EngineReads, EngineWrites):
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
-        from picomem.engine.transcripts import read_transcripts
+        from picomem.engine.transcripts import read_transcripts  # noqa: PLC0415 - a recall does not need it
 
         return read_transcripts(self, transcripts, progress)
 
     @needs(READ)
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""
-        from picomem.engine.agent_support import window_around
+        from picomem.engine.agent_support import window_around  # noqa: PLC0415 - a recall does not need it
 
         return window_around(self, Loaded(), question)
 
@@ -117,7 +117,7 @@ class Engine(EngineReads, EngineWrites):
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
         """
-        from picomem.erasure import retention
+        from picomem.erasure import retention  # noqa: PLC0415 - a recall does not need it
 
         if when_due:
             with self._context.connector.read() as tx:
@@ -142,7 +142,7 @@ class Engine(EngineReads, EngineWrites):
 
         Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
         """
-        from picomem.memory.vectors import EmbedMissing
+        from picomem.memory.vectors import EmbedMissing  # noqa: PLC0415 - a recall does not need it
 
         made_by = self._context.vectors()
         if trouble := self._context.embedder_trouble:
@@ -158,7 +158,7 @@ class Engine(EngineReads, EngineWrites):
     @needs(READ)
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
-        from picomem.erasure import file_traces
+        from picomem.erasure import file_traces  # noqa: PLC0415 - a recall does not need it
 
         try:
             str(path).encode()
@@ -174,8 +174,9 @@ class Engine(EngineReads, EngineWrites):
     def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
         what is derived. `progress` is told how many parts are done, of how many, and which comes."""
-        from picomem.ingest.transcript_copies import copy_problems
-        from picomem.memory.doctor import examine
+        from picomem.ingest.transcript_copies import copy_problems  # noqa: PLC0415 - a recall does not need it
+        from picomem.memory.doctor import examine  # noqa: PLC0415 - a recall does not need it
+        from picomem.memory.vectors import EmbedMissing  # noqa: PLC0415 - a recall does not need it
 
         writer = self._context.writer("doctor")
         diagnosis = examine(
@@ -193,8 +194,6 @@ class Engine(EngineReads, EngineWrites):
             diagnosis.restore_with = self._context.connector.maintenance.restore_command()
         made_by = self._context.vectors()
         if repair and made_by is not None:
-            from picomem.memory.vectors import EmbedMissing
-
             for scope, finding in diagnosis.waiting:
                 with suppress(EmbedderFailed, Conflict):
                     finding.repaired = (
@@ -205,7 +204,7 @@ class Engine(EngineReads, EngineWrites):
         return diagnosis
 
     def _eraser(self) -> Eraser:
-        from picomem.engine.erasing import Eraser
+        from picomem.engine.erasing import Eraser  # noqa: PLC0415 - a recall does not need it
 
         return Eraser(self._context)
 

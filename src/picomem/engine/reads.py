@@ -104,7 +104,7 @@ class EngineReads(EngineBase):
         if notes is None:
             answer = recall()
         else:
-            from picomem.notes.recall_fallback import answered
+            from picomem.notes.recall_fallback import answered  # noqa: PLC0415 - a recall does not need it
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
         answer = with_doubt(answer)
@@ -116,7 +116,7 @@ class EngineReads(EngineBase):
     @needs(READ)
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
-        from picomem.notes import note_search, recall_fallback
+        from picomem.notes import note_search, recall_fallback  # noqa: PLC0415 - a recall does not need it
 
         notes = self._context.notes()
         if notes is None:
@@ -183,7 +183,7 @@ class EngineReads(EngineBase):
     def version_number(self, memory: Memory) -> int:
         """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
         which a revision may add several."""
-        from picomem.memory.version_history import version_numbers
+        from picomem.memory.version_history import version_numbers  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.read() as tx:
             return version_numbers(tx, self.scope, memory.id, [memory])[memory.version]
@@ -192,7 +192,7 @@ class EngineReads(EngineBase):
     def why(self, name: str, *, scope: Scope | None = None, limit: int = 50) -> Explanation:
         """The record of a memory, a change or an episode; of a memory the latest `limit` changes. Raises NotFound, and
         Forbidden for an episode if the caller may not read past sessions; the sources of a memory have no text then."""
-        from picomem.history.explain import explain
+        from picomem.history.explain import explain  # noqa: PLC0415 - a recall does not need it
 
         caller = self._context.caller
         with self._context.connector.read() as tx:
@@ -260,22 +260,22 @@ class EngineReads(EngineBase):
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
-        from picomem.engine.transcripts import show_episode
+        from picomem.engine.transcripts import show_episode  # noqa: PLC0415 - a recall does not need it
 
         return show_episode(self, episode_id)
 
     @needs(READ)
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem.engine.current_index_page import index_page
+        from picomem.engine.current_index_page import index_page  # noqa: PLC0415 - a recall does not need it
 
         return index_page(self, scope, budget)
 
     @needs(READ)
     def status(self) -> Status:
         """The contents of the store, in numbers."""
-        from picomem.engine.hook_log import latest
-        from picomem.memory.store_status import status
+        from picomem.engine.hook_log import latest  # noqa: PLC0415 - a recall does not need it
+        from picomem.memory.store_status import status  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit

@@ -61,7 +61,7 @@ def import_from(
 
     With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
     """
-    from picomem.engine.transcripts import ingester
+    from picomem.engine.transcripts import ingester  # noqa: PLC0415 - a recall does not need it
 
     context, run = engine._context, new_id()
 

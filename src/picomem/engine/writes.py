@@ -67,9 +67,8 @@ class EngineWrites(EngineBase):
         another bad argument, and Refused, with the reason, when the text is not kept, or may not replace that memory;
         the refusal is on record (`data["change_id"]`).
         """
-        from picomem.memory.decide import Offer
-        from picomem.memory.review_items import replace_memory
-        from picomem.text.memory_keys import check_key, suggest_key
+        from picomem.memory import decide, review_items  # noqa: PLC0415 - a recall does not need it
+        from picomem.text.memory_keys import check_key, suggest_key  # noqa: PLC0415 - a recall does not need it
 
         check_names(fields, MemoryFields, "remember")
         kind, importance, priority = fields.get("kind"), fields.get("importance"), fields.get("priority")
@@ -77,7 +76,7 @@ class EngineWrites(EngineBase):
         source = self._context.origin(fields.get("origin"))
         clean = self._context.cleaner()
         content = clean.text(content)
-        offer = Offer(
+        offer = decide.Offer(
             scope=self._context.owner(scope),
             content=content,
             kind=what,
@@ -98,7 +97,9 @@ class EngineWrites(EngineBase):
         )
         with self._context.connector.write(self.scope) as tx:
             writer = self._context.writer("remember", origin=source)
-            result = writer.remember(tx, offer) if not replaces else replace_memory(tx, writer, offer, replaces)
+            result = (
+                writer.remember(tx, offer) if not replaces else review_items.replace_memory(tx, writer, offer, replaces)
+            )
         self._context.settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
@@ -122,7 +123,7 @@ class EngineWrites(EngineBase):
         expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
         NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
-        from picomem.memory.revise import revised
+        from picomem.memory.revise import revised  # noqa: PLC0415 - a recall does not need it
 
         check_names(fields, MemoryFields, "revise")
         if fields.get("pinned") and self.caller.is_agent:
@@ -144,7 +145,7 @@ class EngineWrites(EngineBase):
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
-        from picomem.memory.decide import not_forgotten
+        from picomem.memory.decide import not_forgotten  # noqa: PLC0415 - a recall does not need it
 
         def archive() -> Change:
             with self._context.connector.write(self.scope) as tx:
@@ -167,7 +168,7 @@ class EngineWrites(EngineBase):
         cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
         `acting_as`).
         """
-        from picomem.history.undo import last_run, undo_named
+        from picomem.history.undo import last_run, undo_named  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.write(self.scope) as tx:
             name = name or last_run(tx, self.scope, self.caller.signature)
@@ -188,7 +189,7 @@ class EngineWrites(EngineBase):
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
-        from picomem.memory.markdown_import import markdown_files, migrate_file
+        from picomem.memory.markdown_import import markdown_files, migrate_file  # noqa: PLC0415 - a recall does not need it
 
         done = []
         run = new_id()
@@ -220,7 +221,7 @@ class EngineWrites(EngineBase):
     def tag(self, episode_id: str, tags: Sequence[str]) -> Episode:
         """Give an episode these tags in place of those that it has; no tag takes all away. Raises NotFound, Refused for
         a withheld session, and InvalidInput."""
-        from picomem.history.explain import check_shown, find_episode
+        from picomem.history.explain import check_shown, find_episode  # noqa: PLC0415 - a recall does not need it
 
         cleaned = self._context.cleaner().names(tags, "tag")
         writer = self._context.writer("tag")
@@ -235,7 +236,7 @@ class EngineWrites(EngineBase):
 
     def sessions(self) -> Sessions:
         """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""
-        from picomem.sessions.log import Sessions
+        from picomem.sessions.log import Sessions  # noqa: PLC0415 - a recall does not need it
 
         if self._context.kept_sessions is None:
             self._context.kept_sessions = Sessions(
@@ -246,7 +247,7 @@ class EngineWrites(EngineBase):
     @needs(WRITE)
     def files(self) -> Files:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
-        from picomem.engine.agent_texts import agent_files
+        from picomem.engine.agent_texts import agent_files  # noqa: PLC0415 - a recall does not need it
 
         return agent_files(self)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _WAIT_SECONDS = {"SessionStart": 4.0, "UserPromptSubmit": 2.5}
 _LONGEST_WAIT = 600.0  # seconds
 _FINISH_SECONDS = 600  # for what is done after the host was answered
+_SIGKILL = 9  # signal's own would load signal
 _NOTHING = b"{}\n"
 _USAGE = "picomem-hook [--db PATH] [--user ID] [--wait SECONDS]"
 _OPTIONS = {"--db", "--user"}
@@ -78,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with suppress(OSError):  # the host is gone
         os.write(1, answered)
     if problem:
-        from picomem.engine.hook_log import note
+        from picomem.engine.hook_log import note  # noqa: PLC0415 - only after a failure
 
         note(problem)
     return 0
@@ -130,9 +131,7 @@ def _asked_of_child(options: Mapping[str, str], event: dict[str, Any], until: fl
         while piece := read_piece(reader, until):
             message += piece
     except TimeoutError:
-        import signal
-
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, _SIGKILL)
         return _NOTHING, "There was no answer in time."
     if message.endswith(_END) and message.startswith((_DONE, _PROBLEM)):
         text = message[1:]
@@ -148,11 +147,11 @@ def _work(options: Mapping[str, str], given: dict[str, Any], writer: int, *, is_
         else:
             _leave_host()
             _say(writer, _DONE + _NOTHING)
-            from picomem.hooks.hook_reading import read_on  # now, for nobody waits any more
+            from picomem.hooks.hook_reading import read_on  # noqa: PLC0415 - now, for nobody waits any more
 
             read_on(options, given)
     except Exception as error:  # noqa: BLE001 - a fault of ours is noted, and must not reach the host's screen
-        from picomem.engine.hook_log import described, note
+        from picomem.engine.hook_log import described, note  # noqa: PLC0415 - only after a failure
 
         problem = str(error) if isinstance(error, PicomemError) else described(error)
         try:
@@ -165,7 +164,7 @@ def _work(options: Mapping[str, str], given: dict[str, Any], writer: int, *, is_
 
 
 def _answer(options: Mapping[str, str], given: dict[str, Any], writer: int) -> None:
-    from picomem.hooks.hook_context import answer_of, note_what_was_injected
+    from picomem.hooks.hook_context import answer_of, note_what_was_injected  # noqa: PLC0415 - the parent does not need it
 
     answer, injected = answer_of(options, given)
     _say(writer, _DONE + answer)
@@ -182,7 +181,7 @@ def _say(writer: int, message: bytes) -> None:
 
 def _leave_host() -> None:
     """Outlive the host: a session of its own, none of the host's streams, less of the processor, an end in sight."""
-    import signal
+    import signal  # noqa: PLC0415 - the parent of a hook does not need it
 
     os.setsid()
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -44,9 +44,9 @@ def read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
 
 def _distil(engine: Engine, session: str) -> None:
     """Let a model distil the session that ended, or that the host shortens now. Raises PicomemError."""
-    import anyio
+    import anyio  # noqa: PLC0415 - few sessions are distilled
 
-    from picomem.consolidation_runner import distil_session
+    from picomem.consolidation_runner import distil_session  # noqa: PLC0415 - few sessions are distilled
 
     signal.alarm(_DISTIL_SECONDS)
     done = anyio.run(distil_session, engine, generator_of(engine.settings), session)

@@ -37,7 +37,7 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
     sockets = sockets_in(folder)
     if not sockets:
         return None
-    import socket
+    import socket  # noqa: PLC0415 - only where a process listens
 
     request = request_of(deciding(os.environ, options), given)
     for path in sockets:

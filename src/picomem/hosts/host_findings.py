@@ -59,21 +59,15 @@ class HostReport:
     problems: list[str] = field(default_factory=list)
 
 
-def with_host_findings(result: DoctorResult, db: str | None) -> DoctorResult:
-    """The result with what is wrong in the hosts' settings."""
+def with_host_findings(examined: DoctorResult | NoStore, request: DoctorRequest, db: str | None) -> DoctorResult:
+    """The result with what is wrong in the hosts' settings. Where there is no store yet, that may be the reason, and is
+    the result alone; where nothing is wrong, NoStore is raised."""
     findings = _findings(db)
+    if not isinstance(examined, NoStore):
+        return replace(examined, healthy=examined.healthy and not findings, findings=[*examined.findings, *findings])
     if not findings:
-        return result
-    return replace(result, healthy=False, findings=[*result.findings, *findings])
-
-
-def host_findings_alone(request: DoctorRequest, db: str | None, error: NoStore) -> DoctorResult:
-    """The result where there is no store yet, perhaps because of what is wrong in the hosts' settings. Raises the error
-    where nothing is."""
-    findings = _findings(db)
-    if not findings:
-        raise error
-    return DoctorResult(False, request.repair, {}, findings, [str(error)])
+        raise examined
+    return DoctorResult(False, request.repair, {}, findings, [str(examined)])
 
 
 def _findings(db: str | None) -> list[FindingView]:

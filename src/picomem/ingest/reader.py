@@ -13,6 +13,7 @@ parser can count it. Compression is recognised by the content, not by the name (
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -179,8 +180,6 @@ def _decompressed(path: Path, file: io.BufferedReader, offset: int) -> Iterator[
 
 @contextmanager
 def _unzipped(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
-    import gzip
-
     try:
         yield io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), _PIECE)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -177,7 +177,7 @@ class Consolidate:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.consolidation_runner import consolidate_conversations
+        from picomem.consolidation_runner import consolidate_conversations  # noqa: PLC0415 - `picomem mcp` starts without it
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: consolidate_conversations(engine, generator, progress=run.tell), run)
@@ -197,7 +197,7 @@ class ConsolidateTranscripts:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.consolidation_runner import distil_waiting
+        from picomem.consolidation_runner import distil_waiting  # noqa: PLC0415 - `picomem mcp` starts without it
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: distil_waiting(engine, generator, progress=run.tell), run)
@@ -238,7 +238,7 @@ class KeepTranscripts:
         return [DueJob(user)] if not is_held and may_begin(job, store.now()) else []
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.engine.transcripts import keep_transcripts
+        from picomem.engine.transcripts import keep_transcripts  # noqa: PLC0415 - `picomem mcp` starts without it
 
         kept = keep_transcripts(engine, stop=run.stop)
         if kept is not None:

@@ -59,6 +59,6 @@ class DownloadedEmbedder:
 
     @cached_property
     def _model(self) -> Any:
-        from fastembed import TextEmbedding  # pyright: ignore[reportMissingImports] - an extra
+        from fastembed import TextEmbedding  # pyright: ignore[reportMissingImports]  # noqa: PLC0415 - an extra
 
         return TextEmbedding(self._wanted, threads=self._settings.threads)

@@ -141,7 +141,7 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `review`. Each run is one change: `changes` lists
     it, and `undo` takes it back.
     """
-    from picomem import consolidation_runner
+    from picomem import consolidation_runner  # noqa: PLC0415 - `picomem mcp` starts without it
 
     generator = generator_of(engine.settings)
     if request.session:

@@ -30,7 +30,7 @@ def fenced_turn(text: str, origin: str, role: str = "user") -> str:
     """A turn of a conversation: of a user's the others' words that they pasted are fenced, and their own stay."""
     if origin != Origin.USER or role != "user":
         return fenced(text, origin)
-    from picomem.provenance.whose_words import told_apart  # its patterns take a recall in a hook longer to load
+    from picomem.provenance.whose_words import told_apart  # noqa: PLC0415 - its patterns take a recall longer to load
 
     return "".join(fenced(piece, Origin.OTHER if is_others else origin) for is_others, piece in told_apart(text))
 

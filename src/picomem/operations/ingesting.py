@@ -68,7 +68,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
     are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
-    from picomem.engine.transcripts import keep_transcripts
+    from picomem.engine.transcripts import keep_transcripts  # noqa: PLC0415 - `picomem mcp` starts without it
 
     if any(not path.strip() for path in request.paths):
         # An empty variable in a script must not read the folder that it happens to run in.

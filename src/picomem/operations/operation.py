@@ -210,7 +210,7 @@ class Operation:
         self.check_permission(engine)
         request = _ready(engine, request)
         if self.asynchronous:
-            import anyio
+            import anyio  # noqa: PLC0415 - only an asynchronous operation needs it
 
             return anyio.run(self._awaited, engine, request, progress, None)
         result = self.run(engine, request, progress) if self.long else self.run(engine, request)
@@ -246,8 +246,8 @@ class Operation:
         agent offers it as its own words."""
         if not engine.caller.is_agent:
             return
-        from picomem.engine.agent_texts import answered
-        from picomem.operations.command_names import result_for_agents
+        from picomem.engine.agent_texts import answered  # noqa: PLC0415 - only an agent's answer needs it
+        from picomem.operations.command_names import result_for_agents  # noqa: PLC0415 - only an agent's answer needs it
 
         safe = result_for_agents(result, {})
         answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))

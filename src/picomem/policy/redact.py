@@ -220,7 +220,7 @@ class Redactor:
     @functools.cached_property
     def _fingerprint_of(self) -> Callable[[str], str]:
         """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
-        import hmac  # loads OpenSSL, which most texts do not need
+        import hmac  # noqa: PLC0415 - it loads OpenSSL, which most texts do not need
 
         copy_begun = hmac.new(self._key, digestmod="sha256").copy
 

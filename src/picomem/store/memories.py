@@ -366,7 +366,7 @@ def free_key(tx: Transaction, owner: Scope, key: str, holder_id: str = "") -> st
     The number is the least above one that is taken. Few numbers are looked at, because thousands of statements may
     suggest one key.
     """
-    from picomem.text.memory_keys import numbered  # with the words of keys, which a recall does not need
+    from picomem.text.memory_keys import numbered  # noqa: PLC0415 - a recall needs no words of keys
 
     taken, free = 0, 1
     while _is_taken(tx, owner, numbered(key, free), holder_id):

@@ -119,7 +119,7 @@ class SqliteConnector:
             self._warn_if_damage_was_found()
 
     def _way_back(self) -> str:
-        from picomem.store.daily_copies import restore_command
+        from picomem.store.daily_copies import restore_command  # noqa: PLC0415 - a recall does not need it
 
         command = restore_command(self.path)
         if not command:
@@ -145,7 +145,7 @@ class SqliteConnector:
 
     def warn_of_damage(self) -> None:
         """Log that the daily check has found damage."""
-        import logging
+        import logging  # noqa: PLC0415 - a recall does not need it
 
         logging.getLogger("picomem").warning(
             "%s is damaged, so answers may leave something out; run `picomem doctor --repair`, which says what only a "
@@ -165,7 +165,7 @@ class SqliteConnector:
             differing = difference(connection)
         self._foreign = ", ".join(differing.would_run())
         if (problems := differing.problems()) and not self._is_examined:
-            import logging
+            import logging  # noqa: PLC0415 - a recall does not need it
 
             logging.getLogger("picomem").warning(
                 "In %s, %s; %s.", self.path, "; ".join(problems[:_MOST_NAMED]), self._schema_remedy(differing)
@@ -437,7 +437,7 @@ class SqliteConnector:
     @property
     def maintenance(self) -> Maintenance:
         """Maintenance of the file as a whole."""
-        from picomem.store.sqlite_maintenance import SqliteMaintenance  # a recall needs nothing of it
+        from picomem.store.sqlite_maintenance import SqliteMaintenance  # noqa: PLC0415 - a recall does not need it
 
         return SqliteMaintenance(self)
 

@@ -152,8 +152,8 @@ class ClaudeMemory:
 
 def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
     """The tool for `client.beta.messages.run_tools`. Needs Anthropic's library."""
-    from anthropic.lib.tools import BetaAbstractMemoryTool
-    from anthropic.lib.tools._beta_functions import ToolError
+    from anthropic.lib.tools import BetaAbstractMemoryTool  # noqa: PLC0415 - an extra
+    from anthropic.lib.tools._beta_functions import ToolError  # noqa: PLC0415 - an extra
 
     memory = ClaudeMemory(engine, actor=actor)
 
