@@ -5,9 +5,8 @@ Tests reach it here alone: the engine has no public name for it, because no surf
 
 from __future__ import annotations
 
-from picomem.engine.caller_context import CallerContext
+from picomem.engine.caller_context import CallerContext, Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.settings import Settings
 from picomem.store.connector import Connector
 

@@ -138,9 +138,12 @@ def test_full_text_is_reached_through_the_search_of_a_transaction_alone() -> Non
 # Strings of a surface that equal the name of an operation and mean something else, or are the surface's own.
 OTHER_MEANINGS = {
     ("agent/capability.py", "index"): "the name of a part of an agent's instructions",
+    ("cli/chat_model.py", "embed"): "a part of the names of Ollama's models that do not talk",
     ("cli/install.py", "ingest"): "the command that an install runs for a person who says yes",
+    ("gateway/chat_completions.py", "index"): "a field of the answers of OpenAI's chat API",
+    ("gateway/chat_completions.py", "messages"): "a field of the requests of OpenAI's chat API",
     ("gateway/mcp_over_http.py", "status"): "the status of a response, as ASGI calls it",
-    ("gateway/request_log.py", "status"): "the status of a response, as ASGI calls it, and the label of a count",
+    ("gateway/server_log.py", "status"): "the status of a response, as ASGI calls it, and the label of a count",
 }
 
 

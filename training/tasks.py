@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from picomem.injection.prompt_context import without_pleasantries
-from picomem.injection.prompt_signals import observe_prompt
+from picomem.injection.relevance import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.models.classifier import STEP
-from picomem.policy.sentence_signals import observe
+from picomem.policy.durability import observe
 from training.examples import DATA, labelled_prompts, messages
 from training.fitting import Plan, Table, fit, joined, predict, table
 from training.injection_sets import FITTED_TO, prompts_of

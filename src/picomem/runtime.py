@@ -10,9 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
-from picomem.engine.caller_context import CallerContext
+from picomem.engine.caller_context import CallerContext, Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.errors import EmbedderFailed, Forbidden, StoreError
 from picomem.ingest.projects import project_of
 from picomem.policy.redact import check_ids

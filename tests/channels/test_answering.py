@@ -16,8 +16,7 @@ from tests.cli.model_server import ModelServer, serving
 from tests.engine_parts import connector_of
 
 from picomem.agent import turns
-from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
-from picomem.channels.channel_account import Delivery, SendOutcome, parts_of
+from picomem.channels.answering import NO_ANSWER, Delivery, SendOutcome, WorkSignal, answer_waiting, parts_of
 from picomem.clock import SECOND
 from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming

@@ -61,7 +61,7 @@ def test_the_python_of_the_page_on_agents_runs(tmp_path: Path, monkeypatch: pyte
 
 def test_the_page_on_agents_names_what_there_is() -> None:
     from picomem.agent.tools import MEMORY, TOOLS
-    from picomem.cli.slash import command_names
+    from picomem.cli.chat import command_names
     from picomem.models.provider import PROVIDERS
 
     page = (ROOT / "docs" / "agent.md").read_text("utf-8")

@@ -13,8 +13,7 @@ from tests.hosts.conftest import ROOT
 from picomem.hosts.claude_code_plugin import render_plugin
 from picomem.hosts.installing import install, plan_install
 from picomem.hosts.known_hosts import host_named
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 
 _PLUGIN = ROOT / "plugins" / "claude-code"
 

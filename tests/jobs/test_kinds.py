@@ -156,7 +156,7 @@ def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     settings = replace(runtime.settings, index=IndexSettings(export=str(blocked)))
-    runtime._resources.settings = settings
+    runtime.resources.settings = settings
     runtime.engine().remember("The crane is yellow", key="crane")
     with at_work(runtime):
         wait_until(lambda: state(runtime, EXPORT_INDEX) == "failed")

@@ -11,14 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from picomem.agent.capability import MemoryCapability
-    from picomem.agent.fence_capability import Fence
+    from picomem.agent.capability import Fence, MemoryCapability
     from picomem.agent.loop import PicoBot
 
 __all__ = ["Fence", "MemoryCapability", "PicoBot"]
 
 _PLACES = {
-    "Fence": "picomem.agent.fence_capability",
+    "Fence": "picomem.agent.capability",
     "MemoryCapability": "picomem.agent.capability",
     "PicoBot": "picomem.agent.loop",
 }

@@ -50,7 +50,7 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.tools import Tool
 from pydantic_ai.usage import UsageLimits
 
-from picomem.agent.capability import MemoryCapability
+from picomem.agent.capability import Fence, MemoryCapability
 from picomem.agent.context_trimming import ContextTrimming
 from picomem.agent.events import (
     Event,
@@ -63,9 +63,7 @@ from picomem.agent.events import (
     ToolResultEvent,
     TurnResult,
 )
-from picomem.agent.fence_capability import Fence
-from picomem.agent.message_conversion import to_model, to_said
-from picomem.agent.text_tool_calls import BufferedText, PlainCalls
+from picomem.agent.message_conversion import BufferedText, PlainCalls, to_model, to_said
 from picomem.agent.tools import GROUP_TOOLS, NOTE_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime

@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx2
 
-from picomem.channels.channel_account import Delivery, SendOutcome
+from picomem.channels.answering import Delivery, SendOutcome
 from picomem.clock import SECOND, Micros
 from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming

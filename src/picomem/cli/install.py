@@ -17,20 +17,24 @@ from picomem.cli.terminal import remark
 from picomem.errors import InvalidInput, NotFound
 from picomem.hosts.host import HOST_NAMES, Host
 from picomem.hosts.host_entries import own_entries
-from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.known_hosts import HOSTS, host_named
-from picomem.hosts.machine import Machine, this_machine
-from picomem.hosts.own_settings import (
+from picomem.hosts.installing import (
     OFFER_KEEPING,
+    FileChange,
+    HostPlan,
     SettingsChange,
     change_settings,
     distilling_host,
+    install,
     offered_distilling,
     offered_keeping,
     plan_distilling,
+    plan_install,
     plan_keeping,
+    plan_uninstall,
+    uninstall,
 )
-from picomem.hosts.program import installed_program, is_short_lived
+from picomem.hosts.known_hosts import HOSTS, host_named
+from picomem.hosts.program import Machine, installed_program, is_short_lived, this_machine
 from picomem.ingest.discovery import default_places
 from picomem.text.inert_text import for_terminal
 

@@ -448,7 +448,7 @@ def _first_sentence(text: str) -> str:
 def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
     sentence = str(error)
     if "`picomem " in sentence:  # otherwise nothing is loaded: there may be too little memory for it
-        from picomem.cli.command_hints import hints_for  # noqa: PLC0415 - there may be too little memory for it
+        from picomem.cli.presented_text import hints_for  # noqa: PLC0415 - there may be too little memory for it
 
         sentence = hints_for(arguments).shown(sentence)
     if "--json" in arguments:

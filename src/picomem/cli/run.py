@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.cli.command_hints import hints_for
-from picomem.cli.presented_text import text_of
+from picomem.cli.presented_text import hints_for, text_of
 from picomem.coded_text import with_commands
 from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import project_meant_in, project_of_folder, shown_projects

@@ -8,8 +8,8 @@ from threading import Thread
 import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
 
 from picomem.app import open_runtime
-from picomem.cli.command_hints import hints_for
 from picomem.cli.open_page import EVERYTHING_OWN, link_of, open_in_browser, prints_links
+from picomem.cli.presented_text import hints_for
 from picomem.cli.run import json_document, write_result
 from picomem.engine.audience import redaction
 from picomem.engine.authorization import has_tokens, make_sign_in_code

@@ -15,8 +15,8 @@ from picomem.jobs import EMBED, in_background
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
 from picomem.settings import Settings
-from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.terminal_app import TerminalApp, preferred_theme
+from picomem.tui.workspace import OperationRunner
 
 
 def run_tui(chosen: argparse.Namespace) -> int:

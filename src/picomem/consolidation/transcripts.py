@@ -16,9 +16,8 @@ from picomem.coded_text import CodedText, Command
 from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
-from picomem.consolidation.grounding import own_text
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import CheckedProposal
+from picomem.consolidation.proposal_checks import CheckedProposal, own_text
 from picomem.consolidation.transcript_material import (
     MOST_TOKENS,
     ConsolidatedUpTo,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.coded_text import CodedText, Command
+from picomem.engine.caller_context import Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Credential, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, TOKEN_SIGNATURE, Caller

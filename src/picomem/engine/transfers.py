@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.history.imported_conversations import conversations_left
+from picomem.history.undo import conversations_left
 from picomem.ingest.discovery import FoundTranscript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.transfer.export_file import ExportFormat, lines_of, write_export
-from picomem.transfer.export_lines import ExportCounts
+from picomem.transfer.export_file import ExportCounts, ExportFormat, lines_of, write_export
 from picomem.transfer.importer import Importer, ImportReport
 
 if TYPE_CHECKING:

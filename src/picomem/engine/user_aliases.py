@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
-from picomem.engine.shared_resources import Resources
+from picomem.engine.caller_context import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken
 from picomem.records.scope import Scope

@@ -28,12 +28,11 @@ from anyio import CapacityLimiter, from_thread, to_thread
 
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine import authorization
+from picomem.engine.caller_context import Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooLarge
-from picomem.gateway.error_replies import remote_sentence
-from picomem.gateway.json_bodies import bounded
-from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
+from picomem.gateway.error_replies import bounded, remote_sentence
+from picomem.gateway.limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.command_names import for_remote_callers, result_for_remote_callers
 from picomem.operations.local_paths import without_folders

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from picomem.hosts.claude_code_host import CLAUDE_CODE
+from picomem.hosts.known_hosts import CLAUDE_CODE
 from picomem.hosts.program import HOOK_NAME, NAME, Program
 from picomem.version import __version__
 

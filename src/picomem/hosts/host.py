@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 from picomem.light_dataclass import dataclass
 from picomem.text.json_edit import Syntax
 

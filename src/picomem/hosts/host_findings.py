@@ -12,8 +12,7 @@ from picomem.errors import InvalidInput, NoStore
 from picomem.hosts.host import Host, Reach, SettingsFile
 from picomem.hosts.host_entries import HookCommand, OwnEntries, own_entries
 from picomem.hosts.known_hosts import HOSTS
-from picomem.hosts.machine import Machine, this_machine
-from picomem.hosts.program import NAME
+from picomem.hosts.program import NAME, Machine, this_machine
 from picomem.hosts.settings_files import read_settings
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.maintenance import DoctorRequest, DoctorResult, FindingView

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, runtime_chec
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
-from picomem.ingest.actions import command_of
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, has_open_block
-from picomem.ingest.outcomes import exit_code, outcome_of, runs_tests
+from picomem.ingest.outcomes import command_of, exit_code, outcome_of, runs_tests
 from picomem.ingest.reader import Line
 from picomem.ingest.recent_keys import Recent
 from picomem.ingest.record_fields import _LONGEST_FIELD, Record, record_of, short

@@ -15,8 +15,7 @@ from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Fields, Presentation, Sentence, Table
 from picomem.operations.recall_views import iso_or_none
-from picomem.operations.times import moment
-from picomem.operations.wording import day
+from picomem.operations.wording import day, moment
 from picomem.records.caller import GRANTABLE, PERMISSIONS
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from picomem.engine.audience import handouts
 from picomem.engine.stored_memories import keys_of, version_numbers
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.version_history import versions_at
-from picomem.operations.fenced_results import fenced_reason
+from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, memory_view
 from picomem.operations.operation import ChatCommand, Operation, option
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.times import moment
-from picomem.operations.wording import day, details, plural, step
+from picomem.operations.wording import day, details, moment, plural, step
 from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:

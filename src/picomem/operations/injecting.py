@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from picomem.engine.audience import by_words, cites_sources
-from picomem.injection.context_block import as_injected, asks_memory
-from picomem.injection.prompt_context import AgentPrompt, Injection, injection
+from picomem.injection.prompt_context import AgentPrompt, Injection, as_injected, asks_memory, injection
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim

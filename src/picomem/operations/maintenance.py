@@ -8,7 +8,7 @@ from picomem.engine.past_sessions import unknown_project
 from picomem.errors import StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
-from picomem.operations.fenced_results import fenced_reason
+from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of

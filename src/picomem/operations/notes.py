@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.engine.audience import cites_sources
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ

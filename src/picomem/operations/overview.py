@@ -9,8 +9,7 @@ from picomem.engine.past_sessions import episodes_by_time, holds_episodes, proje
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Block, Heading, Presentation, Sentence, Table, Text
-from picomem.operations.times import between
-from picomem.operations.wording import nothing_matches
+from picomem.operations.wording import between, nothing_matches
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

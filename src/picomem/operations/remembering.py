@@ -13,8 +13,7 @@ from picomem.memory.checked_arguments import importance_of
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.times import moment
-from picomem.operations.wording import day, details, plural
+from picomem.operations.wording import day, details, moment, plural
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.text.tokens import count_tokens

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.engine.user_aliases import channel_users
 from picomem.light_dataclass import dataclass, field
-from picomem.operations.fenced_results import fenced_turn
+from picomem.operations.inert_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim

@@ -13,8 +13,7 @@ from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.times import between
-from picomem.operations.wording import attributed, day, nothing_matches, plural
+from picomem.operations.wording import attributed, between, day, nothing_matches, plural
 from picomem.store.episodes import TimelinePlace
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_views
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.times import between
-from picomem.operations.wording import NOTHING_DECIDED, day, nothing_matches, step
+from picomem.operations.wording import NOTHING_DECIDED, between, day, nothing_matches, step
 from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from picomem.store.connector import Transaction
 
 LONGEST_TITLE = 80  # characters
 MOST_FILES = 20  # of a session
-# Lines of ingest/actions.py.
+# Lines of ingest/outcomes.py.
 _CHANGED = r"(?:edited|wrote|deleted) (.+)"
 _READ = r"read (.+)"
 

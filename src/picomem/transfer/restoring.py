@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from picomem.coded_text import CodedText
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.history.imported_conversations import note_conversation
-from picomem.history.undo import undo
+from picomem.history.undo import note_conversation, undo
 from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
 from picomem.memory.graph_mapping import is_graph_path
@@ -27,7 +26,7 @@ from picomem.sessions.new_messages import safe_said, stored_message
 from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.transfer.export_lines import memory_of
+from picomem.transfer.export_file import memory_of
 from picomem.transfer.export_records import ExportedMemory, ExportedSession
 from picomem.transfer.importer import Importer
 

@@ -21,9 +21,9 @@ from picomem.operations.presentation import Presentation
 from picomem.records.session import Channel
 from picomem.text.inert_text import one_line, streamed_for_terminal
 from picomem.tui.base_screen import BaseScreen
+from picomem.tui.dialogs import MessageField
 from picomem.tui.presented_content import QUIET, TITLE, WARNING, presented_content, styled, wrapped
 from picomem.tui.slash_commands import CommandResult
-from picomem.tui.typed_text import MessageField
 from picomem.tui.workspace import Workspace
 
 _REDRAW_SECONDS = 0.05  # between two looks at an answer that comes in pieces

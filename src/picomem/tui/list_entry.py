@@ -13,9 +13,8 @@ from picomem.operations.wording import attributed, day, plural
 if TYPE_CHECKING:
     from picomem.operations.memory_views import MemoryView
     from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
-    from picomem.operations.reviewing import WaitingView
+    from picomem.operations.reviewing import SuggestionView, WaitingView
     from picomem.operations.sessions import ListedSession
-    from picomem.operations.suggesting import SuggestionView
 
 
 @dataclass(frozen=True, slots=True)

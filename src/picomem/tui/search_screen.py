@@ -14,13 +14,12 @@ from picomem.operations.inert_results import inert
 from picomem.operations.recall_views import AnswerView
 from picomem.operations.wording import plural
 from picomem.tui.browse_screen import BrowseScreen
+from picomem.tui.dialogs import LineField
 from picomem.tui.entry_list import EntryList
 from picomem.tui.first_steps import first_steps
 from picomem.tui.list_entry import ListEntry, hit_entries
-from picomem.tui.operation_runner import LatestCall
 from picomem.tui.slash_commands import usages
-from picomem.tui.typed_text import LineField
-from picomem.tui.workspace import Workspace
+from picomem.tui.workspace import LatestCall, Workspace
 
 _PATIENCE = 0.15  # seconds after which it is said that a search runs
 _MOST_QUESTION = 2_000  # characters

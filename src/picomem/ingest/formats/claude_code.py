@@ -24,12 +24,11 @@ relies on:
 - A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
   parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
   its own conversation.
-- The agent retells what a sub-agent reports, and what a command in the background printed: see task_reports.py. (Old
-  versions wrote the sub-agent's records into the session's own file.)
+- The agent retells what a sub-agent reports, and what a command in the background printed (claude_code_answers.py).
+  (Old versions wrote the sub-agent's records into the session's own file.)
 
-Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
-over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
-slow way.
+Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them over without
+parsing; it holds for the compact JSON that the program writes, and every other line takes the slow way.
 """
 
 from __future__ import annotations
@@ -41,16 +40,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of
 from picomem.ingest.claude_code_answers import (
     RETURNED_PLAN,
+    TEAMMATE,
     answers_in,
     answers_of,
     headers_of,
+    hear_call,
+    hear_tasks,
     is_of_form,
     read_questions,
     reason_of_denial,
     result_of_person,
+    tells_of_task,
 )
 from picomem.ingest.external_reads import quoted_in_record
 from picomem.ingest.format import (
@@ -64,11 +66,11 @@ from picomem.ingest.format import (
     record_in,
 )
 from picomem.ingest.forms import awaits_person_in, origin_of_answers
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line, records
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, doubted
-from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
 from picomem.light_dataclass import replace
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst

@@ -27,7 +27,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     COPIED_SESSION,
@@ -42,6 +41,7 @@ from picomem.ingest.format import (
     record_in,
 )
 from picomem.ingest.forms import await_person, awaits_person_in, is_option, take_awaited, words_of_question
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, record_of, short, texts
 from picomem.ingest.speakers import doubted

@@ -22,7 +22,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.memory.markdown_import import markdown_below
 from picomem.paths import is_folder, is_regular
 from picomem.records.kinds import Kind
-from picomem.transfer.foreign_fields import moment_of
+from picomem.transfer.foreign_files import moment_of
 from picomem.transfer.importer import ImportedEntry, Importer
 from picomem.transfer.note_entries import FrontMatter, front_matter, notes_below, offer_note, read_note
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from picomem.paths import is_folder
 from picomem.records.kinds import Kind
-from picomem.transfer.host_notes import offer_host_notes
 from picomem.transfer.importer import Importer
+from picomem.transfer.note_entries import offer_host_notes
 
 _NAMES = ("CLAUDE.md", "CLAUDE.local.md")
 _OF_A_FOLDER = (*_NAMES, ".claude/CLAUDE.md", "projects/*/memory/*.md", "memory/*.md")

@@ -16,8 +16,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.memory.markdown_import import read_entries
 from picomem.paths import is_regular
-from picomem.transfer.bounded_files import json_document
-from picomem.transfer.foreign_fields import list_of, names_of, text_of, time_of
+from picomem.transfer.foreign_files import json_document, list_of, names_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 _PERSONA = "persona"

@@ -11,10 +11,9 @@ from pathlib import Path
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.paths import is_folder, is_regular
-from picomem.transfer.bounded_files import bounded_lines, json_of
-from picomem.transfer.foreign_fields import text_of, time_of
-from picomem.transfer.host_notes import offer_host_notes
+from picomem.transfer.foreign_files import bounded_lines, json_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
+from picomem.transfer.note_entries import offer_host_notes
 
 _ITEM = re.compile(r"\s*(?:[-*]\s+)?\[(permanent|durable|correction|ephemeral|skip)\]\s*(\S.*)")
 _LASTING = ("permanent", "durable", "correction")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from picomem.paths import is_folder, is_regular
-from picomem.transfer.host_notes import offer_host_notes
 from picomem.transfer.importer import Importer
+from picomem.transfer.note_entries import offer_host_notes
 
 
 class OpenclawWorkspace:

@@ -31,7 +31,7 @@ from typing import Any
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.paths import read_regular
-from picomem.provenance.host_marks import CHANNELS
+from picomem.provenance.whose_words import CHANNELS
 from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
