@@ -58,9 +58,8 @@ def open_engine(
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
     `user` is the settings' where none is named; an id that a channel gives means the user for whom it stands (see
-    engine/user_aliases.py). With `folder` the project is that of the sessions in the folder. `permissions` are what the
-    caller may do, by default what `Caller` says. For the rest see `open_runtime`, which serves
-    several users.
+    engine/channel_contacts.py). With `folder` the project is that of the sessions in the folder. `permissions` are what
+    the caller may do, by default what `Caller` says. For the rest see `open_runtime`, which serves several users.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.

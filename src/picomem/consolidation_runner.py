@@ -29,15 +29,14 @@ from typing import TYPE_CHECKING
 from anyio import CancelScope
 from anyio.to_thread import run_sync
 
+from picomem.consolidation.consolidate import raw
 from picomem.consolidation.due import distils_unasked
 from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
-from picomem.consolidation.timeline_entries import raw
 from picomem.engine.agent_support import consolidator, reconciler, transcript_consolidator
 from picomem.engine.audience import safe_text
 from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
-from picomem.models.extractive_generator import ExtractiveGenerator, extracted
-from picomem.models.generator import Generator, Judge
+from picomem.models.generator import ExtractiveGenerator, Generator, Judge, extracted
 from picomem.records.session import Session
 from picomem.records.spend import Spend
 

@@ -68,7 +68,7 @@ class Runtime:
 
         Raises NotFound for an id that stands for nobody, InvalidInput for one that fits several, and StoreError.
         """
-        from picomem.engine.user_aliases import resolve_user  # noqa: PLC0415 - only an id of a channel needs it
+        from picomem.engine.channel_contacts import resolve_user  # noqa: PLC0415 - only an id of a channel needs it
 
         return resolve_user(self.resources, name)
 

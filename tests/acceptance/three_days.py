@@ -30,7 +30,7 @@ from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
 from picomem.consolidation_runner import consolidate_due
 from picomem.engine.engine import Engine
-from picomem.models.extractive_generator import ExtractiveGenerator
+from picomem.models.generator import ExtractiveGenerator
 from picomem.records.scope import Scope
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.ingest.copy_file import header_of, records_of
+from picomem.ingest.source import header_of, records_of
 
 from .test_transcript_copies import Opener, copies, ingest, keeping, path, texts, write
 

@@ -31,8 +31,15 @@ from tests.programs import forking
 from picomem.clock import DAY, MINUTE, iso
 from picomem.engine.job_store import JobStore
 from picomem.jobs import job_kinds, runner
-from picomem.jobs.job_kinds import CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EMBED, EXPORT_INDEX, RETENTION, WATCH
-from picomem.jobs.schedule import may_begin
+from picomem.jobs.job_kinds import (
+    CONSOLIDATE,
+    CONSOLIDATE_TRANSCRIPTS,
+    EMBED,
+    EXPORT_INDEX,
+    RETENTION,
+    WATCH,
+    may_begin,
+)
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime

@@ -25,11 +25,14 @@ from picomem.jobs.job_kinds import (
     KEEP_TRANSCRIPTS,
     RETENTION,
     Consolidate,
+    Done,
+    Failed,
     Retention,
     Watch,
+    ended,
+    may_begin,
     read_transcripts,
 )
-from picomem.jobs.schedule import Done, Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest, JobView, state_of
 from picomem.operations.maintenance import StatusRequest

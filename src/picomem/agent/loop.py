@@ -78,7 +78,7 @@ from picomem.paths import named_path
 from picomem.records.caller import WRITE
 from picomem.records.session import Channel, Loaded, Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow, window
-from picomem.sessions.new_messages import stored_message
+from picomem.sessions.pairs import stored_message
 from picomem.settings import Settings
 
 # A conversation with PicoBot: in the store, or in the memory of this process while the store fails.

@@ -35,7 +35,7 @@ from picomem.clock import Micros, to_datetime
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall
 from picomem.records.untrusted_fence import fenced
-from picomem.sessions.new_messages import id_like
+from picomem.sessions.pairs import id_like
 
 UNREADABLE = "unreadable"
 

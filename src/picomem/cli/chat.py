@@ -38,7 +38,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
 from picomem.jobs import EMBED, OF_A_USER, in_background
 from picomem.models.provider import open_chat_model
-from picomem.operations.chat_commands import chat_commands, command_helps, command_request, find_command, not_found
+from picomem.operations.command_names import chat_commands, command_helps, command_request, find_command, not_found
 from picomem.operations.operation import ChatCommand, Operation
 from picomem.paths import private_umask
 from picomem.settings import Settings

@@ -13,7 +13,7 @@ from picomem.app import open_store
 from picomem.cli.run import print_json, progress_bar, write_result
 from picomem.clock import system_clock
 from picomem.errors import Conflict, InvalidInput, NoStore
-from picomem.operations.wording import plural
+from picomem.operations.presentation import plural
 from picomem.paths import private_umask
 from picomem.records.scope import Scope
 from picomem.settings import Settings, load

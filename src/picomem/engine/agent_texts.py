@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from picomem.engine.caller_context import EngineBase
 from picomem.engine.engine import Engine
 from picomem.engine.writing import persons_of, statements_of
 from picomem.errors import StoreError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from picomem.provenance.statements import Grounds
 
 
-def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
+def agent_files(engine: EngineBase, origin_of: OriginOf | None = None) -> Files:
     """`Engine.files` for a surface that tells the origin of what the agent writes."""
     return Files(_agent_store(engine, origin_of))
 
@@ -66,7 +67,7 @@ def statements(engine: Engine) -> Grounds:
     return statements_of(engine._context)
 
 
-def _agent_store(engine: Engine, origin_of: OriginOf | None) -> AgentStore:
+def _agent_store(engine: EngineBase, origin_of: OriginOf | None) -> AgentStore:
     """The store for memory tools; `origin_of` tells the origin of what their agent writes."""
     context = engine._context
     return AgentStore(

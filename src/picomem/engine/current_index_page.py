@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from picomem.engine.caller_context import CallerContext
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
 from picomem.memory.index_page import IndexAccount, IndexPage
@@ -14,9 +13,8 @@ from picomem.records.scope import Scope
 from picomem.store.connector import BRIEF_WAIT
 
 
-def index_page(engine: EngineBase, scope: Scope | None, budget: int | None) -> IndexPage:
+def index_page(context: CallerContext, scope: Scope | None, budget: int | None) -> IndexPage:
     """The page of a scope within a budget of tokens, by default the settings'."""
-    context = engine._context
     owner = context.owner(scope)
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
-from picomem.engine.caller_context import CallerContext
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen, positive, share
@@ -269,7 +268,7 @@ class EngineReads(EngineBase):
         """The always-loaded page, from the store where memory has not changed since it was made."""
         from picomem.engine.current_index_page import index_page  # noqa: PLC0415 - a recall does not need it
 
-        return index_page(self, scope, budget)
+        return index_page(self._context, scope, budget)
 
     @needs(READ)
     def status(self) -> Status:

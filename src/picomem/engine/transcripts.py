@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event
 
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import EngineBase
 from picomem.errors import NotFound, PicomemError
 from picomem.history.explain import check_shown, find_episode
 from picomem.ingest.batch import Maker

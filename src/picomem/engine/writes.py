@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
-from picomem.engine.caller_context import CallerContext
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen

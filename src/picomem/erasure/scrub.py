@@ -20,7 +20,7 @@ from picomem.policy.redact import Redactor, redact_json
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.sessions.new_messages import safe_name
+from picomem.sessions.pairs import safe_name
 from picomem.store import (
     audit,
     consolidations,

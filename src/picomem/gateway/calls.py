@@ -34,8 +34,7 @@ from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemE
 from picomem.gateway.error_replies import bounded, remote_sentence
 from picomem.gateway.limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
-from picomem.operations.command_names import for_remote_callers, result_for_remote_callers
-from picomem.operations.local_paths import without_folders
+from picomem.operations.command_names import for_remote_callers, result_for_remote_callers, without_folders
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of

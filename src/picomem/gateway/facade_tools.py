@@ -23,9 +23,9 @@ from picomem.gateway.limits import ThreadUse
 from picomem.light_dataclass import asdict, dataclass
 from picomem.memory.agent_store import OriginOf
 from picomem.operations.command_names import ASK_PERSON, error_data, for_agents
-from picomem.operations.list_arguments import list_meant
 from picomem.operations.offer_origins import SpokenTexts, origin_of_text, vouched
 from picomem.operations.operation import Progressing
+from picomem.operations.paging import list_meant
 from picomem.records.kinds import Origin, worst
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms

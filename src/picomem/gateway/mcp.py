@@ -56,8 +56,7 @@ from picomem.gateway.facade_tools import FacadeTool, UntrustedQuotes, UntrustedQ
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.limits import ThreadLimits, ThreadUse
 from picomem.operations import table
-from picomem.operations.command_names import ASK_PERSON, for_agents, result_for_agents
-from picomem.operations.local_paths import without_folders
+from picomem.operations.command_names import ASK_PERSON, for_agents, result_for_agents, without_folders
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.version import __version__

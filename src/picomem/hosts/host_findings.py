@@ -16,7 +16,7 @@ from picomem.hosts.program import NAME, Machine, this_machine
 from picomem.hosts.settings_files import read_settings
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.maintenance import DoctorRequest, DoctorResult, FindingView
-from picomem.operations.wording import plural
+from picomem.operations.presentation import plural
 from picomem.settings import load
 
 

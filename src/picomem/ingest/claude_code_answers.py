@@ -22,10 +22,10 @@ from pathlib import Path
 
 from picomem.ingest.external_reads import outside_of_call
 from picomem.ingest.format import State
-from picomem.ingest.forms import await_person, take_awaited, words_of_question
 from picomem.ingest.outcomes import command_of
 from picomem.ingest.record_fields import Record, inner, objects, short, texts
 from picomem.ingest.source import current_file
+from picomem.ingest.speakers import await_person, take_awaited, words_of_question
 from picomem.records.kinds import Origin, worst
 
 RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session

@@ -24,23 +24,93 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import anyio
 
-from picomem.clock import DAY, HOUR, MINUTE, SECOND
+from picomem.clock import DAY, HOUR, MINUTE, SECOND, Micros
 from picomem.consolidation.due import Triggers, distils_unasked
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
 from picomem.ingest.discovery import default_places
-from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
 from picomem.jobs.watching import follow, places_of
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.models.selection import generator_of
 from picomem.paths import home_folder, named_path
-from picomem.records.job import job_name
+from picomem.records.job import LONGEST_REST, Job, JobState, job_name
 from picomem.side_tasks import side_tasks
 from picomem.store import due_work
 
 if TYPE_CHECKING:
     from picomem.consolidation_runner import Consolidated
     from picomem.ingest.report import IngestProgress
+
+# Decides when a job may begin, and its state after a run. Pure.
+
+_FIRST_REST = MINUTE  # after a failure; doubled by each further one
+_LONGEST_REST_AFTER_FAILURE = HOUR
+_REST_WHILE_BUSY = MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The work is done. The job rests so long, and then runs again if there is something to do."""
+
+    rest: Micros = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """A command or a conversation does the same work now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The work failed, with an error that is a sentence without secrets."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The process ends. Another one goes on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A person asked to stop the job."""
+
+
+Outcome = Done | Busy | Failed | Interrupted | Cancelled
+
+
+def may_begin(job: Job | None, now: Micros) -> bool:
+    """Return whether a job does not rest. A rest that is longer than any was written before the clock was set back."""
+    return job is None or not now < job.next_run_at <= now + LONGEST_REST
+
+
+def ended(job: Job, outcome: Outcome, mark: str, now: Micros) -> Job:
+    """The job after a run that had seen the store as far as `mark` (empty: that is not known)."""
+    job = replace(job, finished_at=now, is_cancelling=False)
+    match outcome:
+        case Done(rest):
+            rest = min(rest, LONGEST_REST)
+            return replace(
+                job, state=JobState.DONE, next_run_at=now + rest, failures=0, last_error="", mark=mark or job.mark
+            )
+        case Busy():
+            return replace(job, state=JobState.WAITING, next_run_at=now + _REST_WHILE_BUSY)
+        case Failed(error):
+            failures = job.failures + 1
+            rest = rest_after(failures)
+            return replace(job, state=JobState.FAILED, next_run_at=now + rest, failures=failures, last_error=error)
+        case Interrupted():
+            return replace(job, state=JobState.WAITING, next_run_at=now)
+        case Cancelled():
+            return replace(job, state=JobState.CANCELLED, next_run_at=now + LONGEST_REST)
+
+
+def rest_after(failures: int) -> Micros:
+    """Return how long a job rests after so many failures in a row."""
+    doublings = min(failures - 1, 16)
+    return min(_FIRST_REST << doublings, _LONGEST_REST_AFTER_FAILURE)
+
 
 _Result = TypeVar("_Result")
 _REST_AFTER_NOTHING = MINUTE  # where a conversation looked due and was not

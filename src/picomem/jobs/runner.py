@@ -20,18 +20,24 @@ from picomem.jobs.job_kinds import (
     OF_A_USER,
     RETENTION,
     WATCH,
+    Busy,
+    Cancelled,
     Consolidate,
     ConsolidateTranscripts,
     DueJob,
     Embed,
     ExportIndex,
+    Failed,
+    Interrupted,
     JobKind,
     KeepTranscripts,
+    Outcome,
     Retention,
     Stopped,
     Watch,
+    ended,
+    may_begin,
 )
-from picomem.jobs.schedule import Busy, Cancelled, Failed, Interrupted, Outcome, ended, may_begin
 from picomem.records.caller import Caller
 from picomem.records.job import job_name
 from picomem.runtime import Runtime

@@ -62,7 +62,7 @@ def generator_of(settings: Settings) -> Generator:
             )
         return CommandGenerator(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
     if not settings.memory.consolidation_model:
-        from picomem.models.extractive_generator import ExtractiveGenerator
+        from picomem.models.generator import ExtractiveGenerator
 
         return ExtractiveGenerator()
     from picomem.models.provider import consolidation_choice, model_of

@@ -13,9 +13,8 @@ from picomem.clock import iso
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, given_filters, option
-from picomem.operations.presentation import Presentation, Sentence
+from picomem.operations.presentation import Presentation, Sentence, plural
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
-from picomem.operations.wording import plural
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
 from picomem.records.kinds import Priority

@@ -13,9 +13,8 @@ from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Fields, Presentation, Sentence, Table
+from picomem.operations.presentation import Fields, Presentation, Sentence, Table, day, moment
 from picomem.operations.recall_views import iso_or_none
-from picomem.operations.wording import day, moment
 from picomem.records.caller import GRANTABLE, PERMISSIONS
 
 if TYPE_CHECKING:

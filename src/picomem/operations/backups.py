@@ -13,8 +13,16 @@ from picomem.engine.backup_files import restore as put_in_place
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import counts, plural, row_counts
+from picomem.operations.presentation import (
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    counts,
+    plural,
+    row_counts,
+)
 from picomem.paths import database_file, is_folder
 
 if TYPE_CHECKING:

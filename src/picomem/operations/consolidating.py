@@ -8,9 +8,8 @@ from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.selection import generator_of
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, day, plural
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript

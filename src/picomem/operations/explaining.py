@@ -14,8 +14,19 @@ from picomem.memory.version_history import versions_at
 from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, memory_view
 from picomem.operations.operation import ChatCommand, Operation, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import day, details, moment, plural, step
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    day,
+    details,
+    moment,
+    plural,
+    step,
+)
 from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:

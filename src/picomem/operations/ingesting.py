@@ -12,8 +12,7 @@ from picomem.ingest.discovery import default_places
 from picomem.light_dataclass import asdict, dataclass
 from picomem.memory.markdown_import import left_out
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.wording import counts, plural
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text, counts, plural
 from picomem.paths import home_folder, named_path, status_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,18 @@ from picomem.engine.audience import by_words, cites_sources
 from picomem.injection.prompt_context import AgentPrompt, Injection, as_injected, asks_memory, injection
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    attributed,
+    day,
+)
 from picomem.operations.recall_views import HitView, hit_view
-from picomem.operations.wording import attributed, day
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 from picomem.text.tokens import count_tokens
 

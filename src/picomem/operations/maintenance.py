@@ -12,8 +12,21 @@ from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.wording import NOTHING_DECIDED, counts, day, plural, row_counts, step
+from picomem.operations.presentation import (
+    NOTHING_DECIDED,
+    Block,
+    Fields,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Table,
+    Text,
+    counts,
+    day,
+    plural,
+    row_counts,
+    step,
+)
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

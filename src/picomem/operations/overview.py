@@ -8,8 +8,16 @@ from picomem.clock import DAY, MINUTE, to_datetime
 from picomem.engine.past_sessions import episodes_by_time, holds_episodes, projects_and_agents
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
-from picomem.operations.presentation import Block, Heading, Presentation, Sentence, Table, Text
-from picomem.operations.wording import between, nothing_matches
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    Sentence,
+    Table,
+    Text,
+    between,
+    nothing_matches,
+)
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -9,8 +9,7 @@ from picomem.engine.channel_contacts import accept, every_contact, former_people
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Presentation, Sentence, Table
-from picomem.operations.wording import day
+from picomem.operations.presentation import Block, Presentation, Sentence, Table, day
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

@@ -8,8 +8,7 @@ from picomem.erasure.purge import Planned, Purged, in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import plural
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, plural
 from picomem.records.caller import READ_SESSIONS
 
 if TYPE_CHECKING:

@@ -11,9 +11,22 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    attributed,
+    between,
+    day,
+    instant,
+    moment,
+    plural,
+    window,
+)
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
-from picomem.operations.wording import attributed, between, day, instant, moment, plural, window
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.kinds import Kind, Origin, Priority

@@ -12,8 +12,17 @@ from picomem.light_dataclass import dataclass, field
 from picomem.memory.checked_arguments import importance_of
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
-from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.wording import day, details, moment, plural
+from picomem.operations.presentation import (
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    day,
+    details,
+    moment,
+    plural,
+)
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.text.tokens import count_tokens
@@ -132,7 +141,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
 def _answer_without_reading(engine: Engine, request: RememberRequest, done: Remembered) -> RememberResult:
     """The answer for a caller who may write and not read: their own values, and whether it was stored (add) or already
     known (merge). The ids and dates of a memory that was there before would say more than that."""
-    from picomem.text.temporal.future import parse_future  # noqa: PLC0415 - only an expiry needs it
+    from picomem.text.temporal.event_times import parse_future  # noqa: PLC0415 - only an expiry needs it
 
     now = engine.now()
     since = moment(request.since, now, engine.zone)
@@ -274,7 +283,7 @@ def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
 
     All of them are changed, or none if one of the names is wrong.
     """
-    from picomem.engine.bulk_editing import edit_together  # noqa: PLC0415 - only `edit` needs it
+    from picomem.engine.review import edit_together  # noqa: PLC0415 - only `edit` needs it
 
     if not 0 < len(request.names) <= _MOST_TOGETHER:
         raise InvalidInput(f"Name between 1 and {_MOST_TOGETHER:,} memories.")

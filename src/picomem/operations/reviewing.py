@@ -15,9 +15,8 @@ from picomem.memory.review_items import ReviewPlace, ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, day, plural
 from picomem.operations.recall_views import iso_or_none
-from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

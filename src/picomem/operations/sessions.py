@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.engine.user_aliases import channel_users
+from picomem.engine.channel_contacts import channel_users
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.inert_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    day,
+    nothing_matches,
+    plural,
+)
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import day, nothing_matches, plural
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
 

@@ -13,9 +13,20 @@ from picomem.operations.inert_results import fenced, fenced_role, fenced_turn
 from picomem.operations.memory_views import MemoryView, damage_warnings, memory_view
 from picomem.operations.operation import LARGEST, ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import Place, cursor_of, place_of
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    attributed,
+    day,
+    nothing_matches,
+    plural,
+)
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.wording import attributed, day, nothing_matches, plural
 from picomem.recall.hits import episode_hit
 from picomem.recall.passages import best_match, excerpt
 from picomem.records.kinds import Kind, Origin, Priority

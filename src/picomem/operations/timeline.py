@@ -11,9 +11,20 @@ from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    attributed,
+    between,
+    day,
+    nothing_matches,
+    plural,
+)
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.wording import attributed, between, day, nothing_matches, plural
 from picomem.store.episodes import TimelinePlace
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from picomem.engine.transfers import export_lines, export_to, import_from
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, plural
+from picomem.operations.presentation import counts as counts_of
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import counts as counts_of
-from picomem.operations.wording import plural
 from picomem.paths import named_path, status_of
 from picomem.transfer.import_format import guessed_format, import_format_named
 

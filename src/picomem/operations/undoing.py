@@ -12,8 +12,18 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import NOTHING_DECIDED, between, day, nothing_matches, step
+from picomem.operations.presentation import (
+    NOTHING_DECIDED,
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    between,
+    day,
+    nothing_matches,
+    step,
+)
 from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from picomem.records.kinds import Kind
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Message
-from picomem.sessions.new_messages import safe_message
+from picomem.sessions.pairs import safe_message
 from picomem.store import audit, exported_files, memories, memory_lineage, session_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.store.exported_files import WHOLE, Export

@@ -22,7 +22,7 @@ from picomem.records.kinds import Decision
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Message, NewMessage
-from picomem.sessions.new_messages import safe_said, stored_message
+from picomem.sessions.pairs import safe_said, stored_message
 from picomem.store import audit, memories, memory_lineage, session_rows
 from picomem.store.connector import Transaction
 from picomem.store.tombstones import Tombstones

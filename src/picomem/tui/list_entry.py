@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.coded_text import value_of
 from picomem.light_dataclass import dataclass
 from picomem.operations.inert_results import inert
-from picomem.operations.wording import attributed, day, plural
+from picomem.operations.presentation import attributed, day, plural
 
 if TYPE_CHECKING:
     from picomem.operations.memory_views import MemoryView

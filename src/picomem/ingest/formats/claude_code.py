@@ -65,12 +65,11 @@ from picomem.ingest.format import (
     of_a_program,
     record_in,
 )
-from picomem.ingest.forms import awaits_person_in, origin_of_answers
 from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line, records
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
-from picomem.ingest.speakers import OF_A_RESULT, doubted
+from picomem.ingest.speakers import OF_A_RESULT, awaits_person_in, doubted, origin_of_answers
 from picomem.light_dataclass import replace
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst

@@ -40,11 +40,10 @@ from picomem.ingest.format import (
     of_a_program,
     record_in,
 )
-from picomem.ingest.forms import await_person, awaits_person_in, is_option, take_awaited, words_of_question
 from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, record_of, short, texts
-from picomem.ingest.speakers import doubted
+from picomem.ingest.speakers import await_person, awaits_person_in, doubted, is_option, take_awaited, words_of_question
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn

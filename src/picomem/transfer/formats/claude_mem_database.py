@@ -158,4 +158,4 @@ def _names(row: dict[str, Any], name: str) -> list[str]:
     return [value for value in values if isinstance(value, str) and value.strip()] if isinstance(values, list) else []
 
 
-FORMAT = ClaudeMemDatabase()
+FORMATS = (ClaudeMemDatabase(),)

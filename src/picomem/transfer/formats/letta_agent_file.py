@@ -95,4 +95,4 @@ def _offer_passage(importer: Importer, place: str, passage: dict[str, Any]) -> N
     )
 
 
-FORMAT = LettaAgentFile()
+FORMATS = (LettaAgentFile(),)

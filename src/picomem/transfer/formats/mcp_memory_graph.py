@@ -123,4 +123,4 @@ def _offer(importer: Importer, place: str, identity: str, mapped: Callable[[], G
     )
 
 
-FORMAT = McpMemoryGraph()
+FORMATS = (McpMemoryGraph(),)

@@ -75,4 +75,4 @@ def _results(document: Any) -> list[Any] | None:
     return None
 
 
-FORMAT = Mem0Memories()
+FORMATS = (Mem0Memories(),)

@@ -100,4 +100,4 @@ class _Reading:
         self.is_whole = True
 
 
-FORMAT = PicomemExport()
+FORMATS = (PicomemExport(),)

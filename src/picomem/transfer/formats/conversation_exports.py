@@ -49,3 +49,9 @@ class ConversationExport:
             importer.report.messages += max(0, len(turns) - known.get(name, 0))
             importer.report.passed_over.update(skipped.counts)
             known[name] = max(len(turns), known.get(name, 0))
+
+
+FORMATS = (
+    ConversationExport("chatgpt", "~/Downloads/chatgpt.zip"),
+    ConversationExport("claude", "~/Downloads/data-2026-11-20.zip"),
+)
