@@ -73,7 +73,6 @@ def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
         "cli/main.py",  # an example of an address
         "paths.py",  # the name of a store: a file or an address
         "settings_tables.py",
-        "operations/reference_page.py",
     }
     assert files_that_call("SqliteConnector") == {"app.py"}
     assert files_that_call("PostgresConnector") == {"app.py"}

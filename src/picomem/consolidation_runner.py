@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from anyio import CancelScope
 from anyio.to_thread import run_sync
 
-from picomem.consolidation.consolidate import raw
+from picomem.consolidation.consolidate import Consolidator, PreparedPart, raw
 from picomem.consolidation.due import distils_unasked
 from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
 from picomem.engine.agent_support import consolidator, reconciler, transcript_consolidator
@@ -42,7 +42,6 @@ from picomem.records.spend import Spend
 
 if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
-    from picomem.consolidation.consolidate import Consolidator, PreparedPart
     from picomem.consolidation.reconcile import Reconciled
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine

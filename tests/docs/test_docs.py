@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.cases import each_case
+from tests.docs.reference_page import render
 
 from benchmarks.arguments import make_parser
 from picomem.cli.main import command_of, in_one_word, parser_for
-from picomem.operations.reference_page import render
 from picomem.operations.table import operations
 
 ROOT = Path(__file__).parents[2]

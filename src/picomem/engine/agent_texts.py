@@ -12,12 +12,12 @@ from picomem.errors import StoreError
 from picomem.memory import untrusted_handouts
 from picomem.memory.agent_files import Files
 from picomem.memory.agent_graph import AgentGraph
+from picomem.memory.agent_store import AgentStore, OriginOf, of_the_agent
 from picomem.policy.own_output import pieces_of
 from picomem.records.kinds import Origin
 from picomem.store.connector import BRIEF_WAIT
 
 if TYPE_CHECKING:
-    from picomem.memory.agent_store import AgentStore, OriginOf, of_the_agent
     from picomem.provenance.statements import Grounds
 
 

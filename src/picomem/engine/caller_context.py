@@ -33,15 +33,12 @@ from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
-    from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
-    from picomem.memory.text_cleaning import Cleaner
     from picomem.memory.timeline import TimelineHits
     from picomem.memory.vectors import Vectors
     from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
     from picomem.notes.note_search import Notes
-    from picomem.policy.redact import Redactor
     from picomem.sessions.log import Sessions
     from picomem.store.episodes import TimelinePlace
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, Micros
 from picomem.coded_text import CodedText, Command
@@ -39,9 +38,6 @@ from picomem.store.connector import Transaction
 from picomem.store.session_names import Place, find_session
 from picomem.text.inert_text import one_line
 from picomem.text.storable import plain
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without letters that look like others
 _CODE_LENGTH = 10

@@ -24,8 +24,7 @@ from contextlib import suppress
 from time import monotonic
 
 from picomem.errors import PicomemError
-from picomem.hooks.hook_input import read_event, read_piece
-from picomem.hooks.hook_socket import ask
+from picomem.hooks.hook_socket import ask, read_event, read_piece
 from picomem.paths import data_dir
 from picomem.text.own_prompts import COMMAND_MARKER
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from picomem.hooks.hook_input import LARGEST_INPUT
+from picomem.hooks.hook_socket import LARGEST_INPUT
 from picomem.injection.prompt_context import asks_memory
 from picomem.light_dataclass import dataclass
 

@@ -25,8 +25,17 @@ from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
-from picomem.hooks.hook_input import LARGEST_INPUT, first_object
-from picomem.hooks.hook_socket import ANSWERED, NOT_HERE, PREFIX, SUFFIX, deciding, parsed, sockets_in
+from picomem.hooks.hook_socket import (
+    ANSWERED,
+    LARGEST_INPUT,
+    NOT_HERE,
+    PREFIX,
+    SUFFIX,
+    deciding,
+    first_object,
+    parsed,
+    sockets_in,
+)
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime

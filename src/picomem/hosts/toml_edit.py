@@ -15,16 +15,13 @@ import tomllib
 from collections.abc import Iterable
 from io import StringIO
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Comment, InlineTable, Table, Whitespace
+from tomlkit.items import AoT, Comment, InlineTable, Item, Key, Table, Whitespace
 
 from picomem.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tomlkit.items import Item, Key
 
 Path = tuple[str, ...]  # the keys of a table, from the root
 

@@ -23,13 +23,12 @@ from picomem.paths import read_regular
 from picomem.recall.hits import HIT_OVERHEAD
 from picomem.recall.informativeness import informativeness
 from picomem.recall.passages import fitted
-from picomem.records.hit import Hit
+from picomem.records.hit import Answer, Hit
 from picomem.text.inert_text import for_markdown_line
 from picomem.text.terms import query_terms
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.records.hit import Answer, Hit
 
 # Lines of memory that the folder of a session contradicts: they name a file, a script or a make target that is no
 # longer there, or a package manager while the lock file of another is there.

@@ -34,7 +34,6 @@ from picomem.settings_tables import EmbedderSettings
 from picomem.text.terms import is_cjk
 
 if TYPE_CHECKING:
-    import numpy as np
     import onnxruntime
 
 

@@ -31,8 +31,8 @@ from picomem.text.temporal.chinese_words import (
     read_amount,
     read_number,
 )
-from picomem.text.temporal.holidays import holiday
 from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
+from picomem.text.temporal.words import holiday
 
 
 class _ChinesePoint(NamedTuple):

@@ -19,12 +19,12 @@ from functools import cache
 
 from picomem.text.temporal import spans
 from picomem.text.temporal.dates import Dates, is_day
-from picomem.text.temporal.holidays import NAMES
 from picomem.text.temporal.names import NamedPoint
 from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, hull
 from picomem.text.temporal.words import (
     DAY_PARTS,
     MONTHS,
+    NAMES,
     ORDINALS,
     QUANTITY_OPENERS,
     SEASONS,

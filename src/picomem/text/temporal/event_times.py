@@ -17,7 +17,7 @@ from functools import cache
 from picomem.clock import DAY, Micros, parse_iso, to_datetime, to_micros
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
-from picomem.text.temporal import holidays, words
+from picomem.text.temporal import words
 from picomem.text.temporal.intent import is_past, sentence_at, unquoted
 from picomem.text.temporal.parsing import read_phrases, window_of
 from picomem.text.temporal.spans import Phrase
@@ -35,7 +35,7 @@ _CUE_DATE = r"\d(?:\d\d\d|/\d|st|nd|rd|th)"
 _CHINESE_CUE = (
     "昨|前[天年晚]|去年|上一?[个個]?(?:[周週月季]|星期|[礼禮]拜)|(?:[天日周週月年]|星期)[之以]?前|[春夏秋冬][天季]"
     r"|[\d一二三四五六七八九十][月日号號]|(?:[周週]|星期|[礼禮]拜)[一二三四五六日天末]|"
-    + "|".join(name for name in holidays.NAMES if not name.isascii())
+    + "|".join(name for name in words.NAMES if not name.isascii())
 )
 _PAST = r"(?i)\byesterday\b|\blast\b|\bago\b|\bpast\b|\bprevious\b|\b(?:19|20)\d\d\b|[昨前上去]"
 
@@ -95,7 +95,7 @@ def _has_cue(text: str) -> bool:
 
 @cache
 def _cue_words() -> frozenset[str]:
-    feasts = {part for name in holidays.NAMES for part in re.findall(_WORD, name)}
+    feasts = {part for name in words.NAMES for part in re.findall(_WORD, name)}
     relative = ("yesterday", "last", "ago", "past", "previous", "weekend", "wed", "sat", "sun")
     return frozenset((*relative, *words.MONTHS, *words.WEEKDAYS, *words.SEASONS, *feasts)) - _COMMON
 

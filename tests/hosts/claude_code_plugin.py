@@ -1,6 +1,6 @@
 """The plugin for Claude Code: the MCP server and the hooks of `picomem install claude-code`, for users of plugins.
 
-`python -m picomem.hosts.claude_code_plugin FOLDER` writes it; a test compares plugins/claude-code with what it writes.
+`python -m tests.hosts.claude_code_plugin FOLDER` writes it; a test compares plugins/claude-code with what it writes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reference page, rendered from the table, the settings and the errors.
 
-`python -m picomem.operations.reference_page` prints it.
+`python -m tests.docs.reference_page` prints it.
 
 A test compares it with docs/reference.md, so the page cannot fall behind.
 """
@@ -18,7 +18,7 @@ from picomem.operations.table import operations
 
 _HEAD = """# Reference
 
-Rendered by `python -m picomem.operations.reference_page`; do not edit.
+Rendered by `python -m tests.docs.reference_page`; do not edit.
 
 Every command takes `--json` (one JSON document on stdout), `--db PATH` (a file, or the address of a
 [PostgreSQL](postgres.md) server; default: `$PICOMEM_DB`, `database` of `[data]`, or `picomem.db` in the data
