@@ -19,19 +19,16 @@ import stat
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
 from picomem.clock import to_datetime
 from picomem.engine.audience import safe_text
+from picomem.engine.engine import Engine
 from picomem.engine.stored_memories import reach
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.notes.safe_opening import RELATIVE
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 # The daily note, `memory/YYYY-MM-DD.md` of a workspace: it receives what should be kept while the store is down.
 #

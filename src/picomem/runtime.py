@@ -14,6 +14,7 @@ from picomem.engine.caller_context import CallerContext, Resources
 from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, Forbidden, StoreError
 from picomem.ingest.projects import project_of
+from picomem.models.embedder import Embedder
 from picomem.policy.redact import check_ids
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
@@ -23,7 +24,6 @@ from picomem.store.connector import Connector
 from picomem.store.transcript_rows import known_folders
 
 if TYPE_CHECKING:
-    from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from picomem.consolidation.consolidate import Consolidator
 from picomem.consolidation.reconcile import Reconciler
@@ -11,13 +11,11 @@ from picomem.consolidation.transcripts import TranscriptConsolidator
 from picomem.engine.engine import Engine
 from picomem.ingest.storing import TranscriptRequest
 from picomem.light_dataclass import replace
+from picomem.memory.remember import Remembered
 from picomem.memory.transcript_requests import is_met, offer_of
 from picomem.provenance.requests import find_requests
+from picomem.records.session import Loaded, Summary
 from picomem.sessions.context_window import Budgets, ContextWindow, Known, newest_question, window
-
-if TYPE_CHECKING:
-    from picomem.memory.remember import Remembered
-    from picomem.records.session import Loaded, Summary
 
 AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
 

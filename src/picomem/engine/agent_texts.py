@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from picomem.engine.caller_context import EngineBase
 from picomem.engine.engine import Engine
@@ -14,11 +13,9 @@ from picomem.memory.agent_files import Files
 from picomem.memory.agent_graph import AgentGraph
 from picomem.memory.agent_store import AgentStore, OriginOf, of_the_agent
 from picomem.policy.own_output import pieces_of
+from picomem.provenance.statements import Grounds
 from picomem.records.kinds import Origin
 from picomem.store.connector import BRIEF_WAIT
-
-if TYPE_CHECKING:
-    from picomem.provenance.statements import Grounds
 
 
 def agent_files(engine: EngineBase, origin_of: OriginOf | None = None) -> Files:

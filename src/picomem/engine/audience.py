@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import rewritten
 from picomem.engine.engine import Engine
 from picomem.errors import Corrupt, StoreError
 from picomem.memory import injection_log
+from picomem.memory.injection_log import Handout
 from picomem.policy.redact import Redactor
 from picomem.text.storable import plain
-
-if TYPE_CHECKING:
-    from picomem.memory.injection_log import Handout
 
 
 def in_group(engine: Engine) -> Engine:

@@ -19,6 +19,7 @@ from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, future, importance_of
 from picomem.memory.echo_guard import ReturnedTexts
 from picomem.memory.text_cleaning import Cleaner
+from picomem.models.embedder import Embedder
 from picomem.policy.redact import RedactedEmbedder, Redactor
 from picomem.recall.recall import Recall
 from picomem.recall.vector_search import VectorSearch
@@ -29,6 +30,7 @@ from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store.connector import Connector, PermittedConnector
+from picomem.store.episodes import TimelinePlace
 from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
@@ -36,11 +38,9 @@ if TYPE_CHECKING:
     from picomem.memory.remember import Writer
     from picomem.memory.timeline import TimelineHits
     from picomem.memory.vectors import Vectors
-    from picomem.models.embedder import Embedder
     from picomem.models.static_embedder import Lexicon
     from picomem.notes.note_search import Notes
     from picomem.sessions.log import Sessions
-    from picomem.store.episodes import TimelinePlace
 
 # Resources shared by the engines of a process: store, embedder, clock, settings, and objects made from them.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
@@ -29,13 +28,11 @@ from picomem.erasure.scrub import Scrubbed, scrub
 from picomem.errors import Conflict, NotFound, StoreError
 from picomem.memory.lease import PURGING, Lease, purge_seconds
 from picomem.paths import data_dir, named_path
+from picomem.records.scope import Scope
 from picomem.store import tombstones, user_entries, users
 from picomem.store.connector import EVERYONE, Transaction
+from picomem.store.exported_files import Export
 from picomem.transfer.export_file import write_again
-
-if TYPE_CHECKING:
-    from picomem.records.scope import Scope
-    from picomem.store.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges

@@ -11,17 +11,17 @@ from picomem.engine.engine import Engine
 from picomem.errors import StoreError, nearest
 from picomem.ingest.projects import ProjectNames, owners_of_names, plain_name, project_of, shown_names, stored_name
 from picomem.recall.hit_sessions import hit_sessions as find_sessions
+from picomem.records.episode import Episode
 from picomem.records.hit import Hit, HitSession
 from picomem.records.scope import Scope
 from picomem.store import episode_events, episodes, row_counts, transcript_rows
+from picomem.store.episodes import NearbyEpisodes, TimelinePlace
 from picomem.store.project_names import with_former_projects
 from picomem.store.session_names import Place, find_session
+from picomem.text.temporal.event_times import EventTime
 
 if TYPE_CHECKING:
     from picomem.memory.timeline import TimelineHits
-    from picomem.records.episode import Episode
-    from picomem.store.episodes import NearbyEpisodes, TimelinePlace
-    from picomem.text.temporal.event_times import EventTime
 
 
 _MOST_PROJECTS = 12  # that a warning names

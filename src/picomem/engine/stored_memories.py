@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import code_of
 from picomem.engine.engine import Engine
@@ -12,11 +11,8 @@ from picomem.memory import vectors, version_history
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
 from picomem.store import audit, memories, memory_lists, row_counts
+from picomem.store.memory_lists import ListedPage, ListQuery
 from picomem.store.project_names import with_former_projects
-
-if TYPE_CHECKING:
-    from picomem.store.memory_lists import ListedPage, ListQuery
-
 
 _MOST_OLDER = 3  # statements that an answer names beside a new one
 

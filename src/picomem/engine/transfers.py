@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.history.undo import conversations_left
 from picomem.ingest.discovery import FoundTranscript
+from picomem.ingest.report import IngestProgress, Report
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.transfer.export_file import ExportCounts, ExportFormat, lines_of, write_export
+from picomem.transfer.import_format import ImportFormat
 from picomem.transfer.importer import Importer, ImportReport
-
-if TYPE_CHECKING:
-    from picomem.ingest.report import IngestProgress, Report
-    from picomem.transfer.import_format import ImportFormat
 
 
 def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:

@@ -13,6 +13,7 @@ from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
 from picomem.memory.name_lookup import resolve
+from picomem.memory.text_cleaning import Cleaner
 from picomem.records.caller import WRITE, WRITE_SESSIONS, needs
 from picomem.records.episode import BY_PERSON, DENY, PRIVATE, Episode
 from picomem.records.ids import new_id
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from picomem.memory.agent_files import Files
     from picomem.memory.markdown_import import MarkdownEntry
     from picomem.memory.remember import Remembered
-    from picomem.memory.text_cleaning import Cleaner
     from picomem.sessions.log import Sessions
 
 

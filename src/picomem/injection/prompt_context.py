@@ -11,11 +11,11 @@ from functools import cached_property
 from itertools import groupby
 from os.path import realpath
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from picomem.clock import iso
 from picomem.engine.audience import injected_in
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.injection.relevance import most_useful_first, relevance
 from picomem.light_dataclass import dataclass
@@ -26,9 +26,6 @@ from picomem.recall.passages import fitted
 from picomem.records.hit import Answer, Hit
 from picomem.text.inert_text import for_markdown_line
 from picomem.text.terms import query_terms
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 # Lines of memory that the folder of a session contradicts: they name a file, a script or a make target that is no
 # longer there, or a package manager while the lock file of another is there.

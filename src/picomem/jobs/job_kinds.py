@@ -29,6 +29,7 @@ from picomem.consolidation.due import Triggers, distils_unasked
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
 from picomem.ingest.discovery import default_places
+from picomem.ingest.report import IngestProgress
 from picomem.jobs.watching import follow, places_of
 from picomem.light_dataclass import dataclass, replace
 from picomem.models.selection import generator_of
@@ -39,7 +40,6 @@ from picomem.store import due_work
 
 if TYPE_CHECKING:
     from picomem.consolidation_runner import Consolidated
-    from picomem.ingest.report import IngestProgress
 
 # Decides when a job may begin, and its state after a run. Pure.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from picomem.clock import iso
+from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, given_filters, option
@@ -17,14 +18,13 @@ from picomem.operations.presentation import Presentation, Sentence, plural
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
+from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Priority
 from picomem.store.episodes import text_of
 from picomem.text.terms import terms
 
 if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
     from picomem.history.explain import Explanation
-    from picomem.records.hit import Answer, Hit
 
 _FILTERS = ("kind", "priority", "tag", "file", "failed", "since", "until", "project", "session", "include_untrusted")
 _SHARED = (*_FILTERS, "limit", "token_budget", "min_confidence", "all_projects")

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, HOUR, Micros, iso
 from picomem.engine.authorization import grant as grant_to
 from picomem.engine.authorization import granted, make_token, revoke_token, tokens
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Fields, Presentation, Sentence, Table, day, moment
 from picomem.operations.recall_views import iso_or_none
+from picomem.records.access_token import AccessToken
 from picomem.records.caller import GRANTABLE, PERMISSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.access_token import AccessToken
 
 _SPAN = re.compile(r"(\d{1,5})([hd])")
 _LONGEST_LABEL = 200  # characters

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.engine import job_store
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import view_of
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.job import Job
+from picomem.records.job import Job
 
 _UNITS = {"watch": "bytes", "embed": "texts"}  # by the kind of job
 

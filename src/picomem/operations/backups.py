@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.engine.backup_files import Restored, back_up
 from picomem.engine.backup_files import examine_backup as examined
 from picomem.engine.backup_files import restore as put_in_place
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
+from picomem.memory.doctor import Diagnosis
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import (
     Block,
@@ -24,10 +25,6 @@ from picomem.operations.presentation import (
     row_counts,
 )
 from picomem.paths import database_file, is_folder
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.memory.doctor import Diagnosis
 
 _MOST_PROBLEMS = 20
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.selection import generator_of
@@ -14,7 +15,6 @@ from picomem.operations.recall_views import view_of
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.consolidation_runner import Consolidated
-    from picomem.engine.engine import Engine
 
 _UNNAMED = "(without a title)"
 _MOST_LISTED = 40

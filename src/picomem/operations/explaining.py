@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.coded_text import CodedText, Command
 from picomem.engine.audience import handouts
+from picomem.engine.engine import Engine
 from picomem.engine.stored_memories import keys_of, version_numbers
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.version_history import versions_at
@@ -28,10 +28,7 @@ from picomem.operations.presentation import (
     step,
 )
 from picomem.records.caller import READ_SESSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.memory import Memory
+from picomem.records.memory import Memory
 
 _MOST_HANDOUTS = 5
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.engine.current_index_page import index_account
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import unknown_project
 from picomem.light_dataclass import dataclass, field, replace
+from picomem.memory.index_page import IndexPage
 from picomem.operations.memory_views import MemoryView, memory_view
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import (
@@ -20,10 +20,6 @@ from picomem.operations.presentation import (
     Verbatim,
 )
 from picomem.paths import check_folder_of, named_path
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.memory.index_page import IndexPage
 
 _MOST_OMITTED = 200  # entries that did not fit the index page and are listed
 

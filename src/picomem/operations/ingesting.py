@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from picomem.engine.engine import Engine
 from picomem.engine.review import count_suggestions
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.discovery import default_places
@@ -14,9 +14,6 @@ from picomem.memory.markdown_import import left_out
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text, counts, plural
 from picomem.paths import home_folder, named_path, status_of
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _MOST_PROBLEMS = 20
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from picomem.engine.audience import by_words, cites_sources
+from picomem.engine.engine import Engine
 from picomem.injection.prompt_context import AgentPrompt, Injection, as_injected, asks_memory, injection
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
@@ -22,9 +23,6 @@ from picomem.operations.presentation import (
 from picomem.operations.recall_views import HitView, hit_view
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 # Why nothing would go beside a prompt.
 Obstacle = Literal[

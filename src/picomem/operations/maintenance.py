@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import unknown_project
 from picomem.errors import StoreError
 from picomem.light_dataclass import asdict, dataclass, field
@@ -27,9 +26,6 @@ from picomem.operations.presentation import (
     row_counts,
     step,
 )
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _DAYS_TOLD = 7  # of those on which a model cost something
 _NOT_REPAIRED = ("copy", "host", "purge", "reference", "schema")  # checks whose findings no repair mends

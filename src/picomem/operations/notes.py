@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
+from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
     from picomem.notes.note_search import NoteHit
-    from picomem.records.hit import Hit
 
 _MOST_RESULTS = 50
 _EXIT_CODES = {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}  # by status

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import stored_project
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
 from picomem.operations.inert_results import inert
+from picomem.operations.presentation import Presentation
 from picomem.operations.recall_views import jsonable
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.operations.presentation import Presentation
 
 MOST_ROWS = 1_000_000  # that one call lists
 MOST_ROWS_ANSWERED = 1_000  # in one answer to a program or a model

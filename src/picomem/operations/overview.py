@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.clock import DAY, MINUTE, to_datetime
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import episodes_by_time, holds_episodes, projects_and_agents
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, given_filters, option
@@ -18,9 +17,6 @@ from picomem.operations.presentation import (
     between,
     nothing_matches,
 )
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _SLOT = 15 * MINUTE  # the offsets of time zones from UTC are multiples of it
 _USUAL_DAYS = 366

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.clock import iso
 from picomem.engine.channel_contacts import accept, every_contact, former_people, pairings, revoke
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Block, Presentation, Sentence, Table, day
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

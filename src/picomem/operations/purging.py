@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from picomem.engine.engine import Engine
 from picomem.erasure.purge import Planned, Purged, in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, plural
 from picomem.records.caller import READ_SESSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 NOTES = "Notes are your own files and are not touched."
 _ACCESS_GOES = "Programs that use one of the tokens are refused afterwards."

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import hit_sessions, unknown_project, whole_session
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
@@ -29,11 +30,8 @@ from picomem.operations.presentation import (
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.caller import READ_SESSIONS
+from picomem.records.hit import Answer, HitSession
 from picomem.records.kinds import Kind, Origin, Priority
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.hit import Answer, HitSession
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 CATEGORIES = (*Kind, "knowledge", "timeline")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from picomem.engine.audience import is_in_group
+from picomem.engine.engine import Engine
 from picomem.engine.stored_memories import older_beside, version_numbers
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.checked_arguments import importance_of
+from picomem.memory.remember import Remembered
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentation import (
@@ -26,10 +27,6 @@ from picomem.operations.presentation import (
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.memory.remember import Remembered
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)

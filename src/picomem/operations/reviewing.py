@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import unknown_project
 from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
+from picomem.memory.suggestions import Suggestion
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, day, plural
 from picomem.operations.recall_views import iso_or_none
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.memory.suggestions import Suggestion
 
 # The operation that lists suggestions.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.clock import iso
 from picomem.engine.channel_contacts import channel_users
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.inert_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
@@ -24,10 +23,6 @@ from picomem.operations.presentation import (
 from picomem.operations.recall_views import view_of
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-
 
 _AFTER_ALL = 2**62  # a number that no message has
 _UNTITLED = "(nothing was said yet)"

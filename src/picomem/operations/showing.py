@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from picomem.clock import iso
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import episodes_around, event_of, hit_sessions, unknown_project
 from picomem.engine.stored_memories import holds_memories, memories_page, shown
 from picomem.light_dataclass import dataclass, field
@@ -32,9 +32,6 @@ from picomem.recall.passages import best_match, excerpt
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.transcript import Turn, with_questions
 from picomem.store.memory_lists import ListFilter, ListPlace, ListQuery
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 # The operation that lists what is remembered: memories.
 

@@ -7,10 +7,8 @@ not wait for ingest.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from picomem.operations.operation import Operation
+from picomem.operations.operation import Operation
 
 _PLACES = {
     "ingesting": ("ingest", "withhold", "tag", "migrate"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.coded_text import value_of
 from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import damage_warnings
@@ -26,9 +25,6 @@ from picomem.operations.presentation import (
 )
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.store.episodes import TimelinePlace
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
 _MOST_OUTCOMES = 2

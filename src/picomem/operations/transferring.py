@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_lines, export_to, import_from
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
@@ -14,11 +15,8 @@ from picomem.operations.presentation import Block, Presentation, PresentedEntry,
 from picomem.operations.presentation import counts as counts_of
 from picomem.operations.recall_views import view_of
 from picomem.paths import named_path, status_of
+from picomem.transfer.export_file import ExportFormat
 from picomem.transfer.import_format import guessed_format, import_format_named
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.transfer.export_file import ExportFormat
 
 # Those of transfer/formats/, which this module does not load: a test compares them.
 IMPORT_FORMATS = (

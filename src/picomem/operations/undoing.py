@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.coded_text import CodedText, Command
+from picomem.engine.engine import Engine
 from picomem.engine.stored_memories import undone_changes
 from picomem.engine.transfers import left_by_undo
 from picomem.errors import InvalidInput
@@ -25,9 +24,6 @@ from picomem.operations.presentation import (
     step,
 )
 from picomem.records.memory import ChangeFilter
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
+from picomem.models.embedder import Embedder
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import load_rules
 from picomem.policy.secret_scanner import Hit, Scanner, default_scanner
@@ -35,8 +36,6 @@ from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from picomem.models.embedder import Embedder
 
 
 # Tokens that a layout has broken over lines: the width of a terminal, the indentation of Markdown, a quoted mail.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 
+from picomem.memory.store_status import Status
 from picomem.operations.inert_results import inert
 from picomem.operations.presentation import plural
 from picomem.operations.recall_views import AnswerView
@@ -20,9 +21,6 @@ from picomem.tui.list_entry import ListEntry, hit_entries
 from picomem.tui.presented_content import PLAIN, QUIET, TITLE, styled
 from picomem.tui.slash_commands import usages
 from picomem.tui.workspace import LatestCall, Workspace
-
-if TYPE_CHECKING:
-    from picomem.memory.store_status import Status
 
 # What the screens say before there is anything to show. Pure.
 

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from picomem.engine.agent_texts import agent_files
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError
+from picomem.memory.agent_store import OriginOf
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import fenced
-
-if TYPE_CHECKING:
-    from picomem.memory.agent_store import OriginOf
 
 ROOT = "/memories"
 _DEEPEST = 2  # levels that a listing shows
