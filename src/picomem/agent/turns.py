@@ -114,8 +114,6 @@ OPERATIONS = (
     Operation(
         name="chat-model",
         group="look",
-        request=ChatModelRequest,
-        result=ChatModelResult,
         run=chat_model,
         present=lambda result: Presentation(blocks=(Sentence(_told_model(result)),)),
         reply=lambda result: _told_model(result),
@@ -127,8 +125,6 @@ OPERATIONS = (
     Operation(
         name="chat",
         group="use",
-        request=ChatTurn,
-        result=TurnResult,
         run=chat_turn,
         present=lambda turn: Presentation(blocks=(Verbatim(turn.answer),)),
         reply=lambda turn: turn.answer,

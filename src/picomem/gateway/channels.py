@@ -55,7 +55,7 @@ _WORDS_SECONDS = 3_600.0
 _LONGEST_WORDS = 1_000  # characters
 _LONGEST_NUMBER = 40
 
-_webhook_log = logging.getLogger("picomem")
+_log = logging.getLogger("picomem")
 
 
 class WhatsAppWebhook:
@@ -95,7 +95,7 @@ class WhatsAppWebhook:
             )
         payload = parsed(body)
         for number in other_numbers(payload, settings.phone_number_id):
-            _webhook_log.warning(
+            _log.warning(
                 "picomem: what came to /channels/whatsapp/%s for the phone number id %s was left out: set "
                 "phone_number_id of the account to that id, or let Meta send it to the account of that number.",
                 settings.account,
@@ -124,7 +124,7 @@ class WhatsAppWebhook:
             users = users_with_work(self._runtime.engine())
             for status in statuses:
                 for user in users:
-                    if self._log(user).heard_of(status.message_id, status.native_id, status.problem):
+                    if self._channel_log(user).heard_of(status.message_id, status.native_id, status.problem):
                         break
 
     def _take_message(self, message: Incoming) -> None:
@@ -137,10 +137,10 @@ class WhatsAppWebhook:
                 return
             message = replace(message, context=self._heard(message))
         if person:
-            self._log(person).receive(message)
+            self._channel_log(person).receive(message)
         elif ask_to_pair(self._runtime.engine(), message):
             unknown = replace(message, conversation=f"pairing:{message.native_ids[0]}")
-            self._log(DIRECTORY).say(unknown, UNKNOWN)
+            self._channel_log(DIRECTORY).say(unknown, UNKNOWN)
 
     def _overhear(self, message: Incoming) -> None:
         if message.text.strip():
@@ -156,13 +156,11 @@ class WhatsAppWebhook:
         heard = self._groups.pop((message.account, message.conversation), ())
         return tuple(words for at, words in heard if at >= since)
 
-    def _webhook_log(self, user: str) -> ChannelLog:
+    def _channel_log(self, user: str) -> ChannelLog:
         return ChannelLog(self._runtime.engine(Caller(user, "channel:whatsapp", OWN_DATA)))
 
 
 _Answer = Callable[[Request], Awaitable[Response]]
-
-_log = logging.getLogger("picomem")
 
 
 class Channels:

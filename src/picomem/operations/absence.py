@@ -225,8 +225,6 @@ OPERATIONS = (
     Operation(
         name="why-not",
         group="look",
-        request=WhyNotRequest,
-        result=WhyNotResult,
         run=why_not,
         present=lambda result: Presentation(
             blocks=tuple(map(Sentence, result.reasons)), warnings=tuple(result.warnings)

@@ -219,8 +219,6 @@ OPERATIONS = (
     Operation(
         name="token-make",
         group="serve",
-        request=TokenMakeRequest,
-        result=TokenMakeResult,
         run=token_make,
         present=_present_new_token,
         reply=lambda result: f"The token {result.id} was made.",
@@ -232,8 +230,6 @@ OPERATIONS = (
     Operation(
         name="token-list",
         group="serve",
-        request=TokenListRequest,
-        result=TokenListResult,
         run=token_list,
         present=_present_tokens,
         reply=lambda result: "\n".join(f"{token.id}: {token.state}" for token in result.tokens) or "no tokens",
@@ -245,8 +241,6 @@ OPERATIONS = (
     Operation(
         name="token-revoke",
         group="serve",
-        request=TokenRevokeRequest,
-        result=TokenView,
         run=token_revoke,
         present=_present_revoked,
         reply=lambda result: f"The token {result.id} opens nothing any more.",
@@ -259,8 +253,6 @@ OPERATIONS = (
     Operation(
         name="grant",
         group="serve",
-        request=GrantRequest,
-        result=GrantResult,
         run=grant,
         present=_present_granted,
         reply=lambda result: f"{result.user}: {', '.join(result.granted) or 'nothing beyond their own data'}",

@@ -119,8 +119,6 @@ OPERATIONS = (
     Operation(
         name="jobs",
         group="maintain",
-        request=JobsRequest,
-        result=JobsResult,
         run=jobs,
         present=_present_jobs,
         reply=lambda result: "\n".join(f"{job.name}: {job.state}" for job in result.jobs) or "No job ever ran.",
@@ -133,8 +131,6 @@ OPERATIONS = (
     Operation(
         name="cancel-job",
         group="maintain",
-        request=CancelJobRequest,
-        result=JobView,
         run=cancel_job,
         present=_present_job,
         reply=lambda job: f"{job.name}: {job.state}",

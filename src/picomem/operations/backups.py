@@ -200,8 +200,6 @@ OPERATIONS = (
     Operation(
         name="backup",
         group="maintain",
-        request=BackupRequest,
-        result=BackupResult,
         run=backup,
         present=_present_backup,
         reply=lambda result: f"The store was copied to {result.path}.",
@@ -214,8 +212,6 @@ OPERATIONS = (
     Operation(
         name="restore",
         group="maintain",
-        request=RestoreRequest,
-        result=RestoreResult,
         run=restore,
         present=_present_restore,
         reply=lambda result: f"{result.backup}: {result.state}",

@@ -282,8 +282,6 @@ OPERATIONS = (
     Operation(
         name="consolidate",
         group="use",
-        request=ConsolidateRequest,
-        result=ConsolidateResult,
         run=consolidate,
         present=_present_consolidated,
         reply=_reply,

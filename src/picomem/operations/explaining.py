@@ -240,8 +240,6 @@ OPERATIONS = (
     Operation(
         name="why",
         group="look",
-        request=WhyRequest,
-        result=WhyResult,
         run=why,
         present=_present_reasons,
         reply=lambda result: (
@@ -271,8 +269,6 @@ OPERATIONS = (
     Operation(
         name="history",
         group="look",
-        request=HistoryRequest,
-        result=HistoryResult,
         run=history,
         present=_present_versions,
         reply=_told_history,

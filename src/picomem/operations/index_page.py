@@ -104,8 +104,6 @@ OPERATIONS = (
     Operation(
         name="index",
         group="use",
-        request=IndexRequest,
-        result=IndexResult,
         run=index,
         present=_present_index_page,
         reply=lambda result: result.page,

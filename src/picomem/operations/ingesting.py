@@ -260,8 +260,6 @@ OPERATIONS = (
     Operation(
         name="ingest",
         group="use",
-        request=IngestRequest,
-        result=IngestResult,
         run=ingest,
         present=_present_ingest,
         reply=_ingested,
@@ -279,8 +277,6 @@ OPERATIONS = (
     Operation(
         name="withhold",
         group="erase",
-        request=WithholdRequest,
-        result=WithholdResult,
         run=withhold,
         present=_present_withheld,
         reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
@@ -291,8 +287,6 @@ OPERATIONS = (
     Operation(
         name="tag",
         group="correct",
-        request=TagRequest,
-        result=TagResult,
         run=tag,
         present=_present_tagged,
         reply=lambda result: f"Episode {result.episode}: {', '.join(result.tags) or 'no tags'}.",
@@ -303,8 +297,6 @@ OPERATIONS = (
     Operation(
         name="migrate",
         group="maintain",
-        request=MigrateRequest,
-        result=MigrateResult,
         run=migrate,
         present=_present_migrated,
         reply=lambda result: ", ".join(f"{count} {decision}" for decision, count in result.decisions.items()),

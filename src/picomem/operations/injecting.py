@@ -141,8 +141,6 @@ OPERATIONS = (
     Operation(
         name="prompt-context",
         group="look",
-        request=PromptContextRequest,
-        result=PromptContextResult,
         run=prompt_context,
         present=_present_prompt_context,
         reply=lambda result: result.block or _verdict(result),

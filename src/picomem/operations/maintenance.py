@@ -319,8 +319,6 @@ OPERATIONS = (
     Operation(
         name="scrub",
         group="erase",
-        request=ScrubRequest,
-        result=ScrubResult,
         run=scrub,
         present=_present_scrubbed,
         reply=lambda result: f"{result.changed} of {result.rows} rows held secrets.",
@@ -333,8 +331,6 @@ OPERATIONS = (
     Operation(
         name="embed",
         group="maintain",
-        request=EmbedRequest,
-        result=EmbedResult,
         run=embed,
         present=_present_embedded,
         reply=lambda result: f"{result.made} vectors made with {result.model}, {result.waiting} rows have none yet.",
@@ -346,8 +342,6 @@ OPERATIONS = (
     Operation(
         name="status",
         group="look",
-        request=StatusRequest,
-        result=StoreStatus,
         run=status,
         present=_present_status,
         reply=lambda result: (
@@ -361,8 +355,6 @@ OPERATIONS = (
     Operation(
         name="doctor",
         group="maintain",
-        request=DoctorRequest,
-        result=DoctorResult,
         run=doctor,
         present=_present_diagnosis,
         reply=lambda result: (
@@ -379,8 +371,6 @@ OPERATIONS = (
         name="audit",
         pages=True,
         group="maintain",
-        request=AuditRequest,
-        result=AuditResult,
         run=audit,
         present=_present_audit,
         reply=lambda result: "\n".join(
@@ -397,8 +387,6 @@ OPERATIONS = (
     Operation(
         name="index-status",
         group="maintain",
-        request=IndexStatusRequest,
-        result=IndexStatusResult,
         run=index_status,
         present=_present_index_status,
         reply=lambda result: (

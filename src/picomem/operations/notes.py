@@ -213,8 +213,6 @@ OPERATIONS = (
     Operation(
         name="search-notes",
         group="use",
-        request=SearchNotesRequest,
-        result=SearchNotesResult,
         run=search_notes,
         present=_present_found_notes,
         reply=_searched,
@@ -228,8 +226,6 @@ OPERATIONS = (
     Operation(
         name="read-note",
         group="use",
-        request=ReadNoteRequest,
-        result=ReadNoteResult,
         run=read_note,
         present=_present_note_lines,
         reply=_read,

@@ -93,16 +93,16 @@ AS_DECLARED = ToolWording()
 class Operation:
     """One verb.
 
-    `group` is what people come for: a help text lists the verb there. `request` is a frozen dataclass whose fields were
-    made by `option`; `result` a dataclass of JSON-able values.
-    `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
-    it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
-    request, tell)`, and awaits `tell(event)` for each event while it runs. `present(result)` describes how people see
-    the result; surfaces call `presentation`, which makes the result inert first. `reply` says the result in words, for
-    a model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates`
-    says that it makes a store where there is none: what only reads or changes what is stored must not leave an empty
-    one where a path was mistyped. `permission` is what a caller must hold (records/caller.py), and so are
-    `answer_permissions`, where a verb that writes shows what is stored in its answer; `call` checks all of them.
+    `group` is what people come for: a help text lists the verb there. `run(engine, request)` does it. Its annotations
+    name the request, a frozen dataclass whose fields were made by `option`, and the result, a dataclass of JSON-able
+    values. It is `run(engine, request, progress)` where `long` says so; `asynchronous` says that it waits on a network
+    and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine, request, tell)`, and
+    awaits `tell(event)` for each event while it runs. `present(result)` describes how people see the result; surfaces
+    call `presentation`, which makes the result inert first. `reply` says the result in words, for a model or a log.
+    `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a
+    store where there is none: what only reads or changes what is stored must not leave an empty one where a path was
+    mistyped. `permission` is what a caller must hold (records/caller.py), and so are `answer_permissions`, where a verb
+    that writes shows what is stored in its answer; `call` checks all of them.
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
@@ -134,8 +134,6 @@ class Operation:
 
     name: str
     group: Group
-    request: type
-    result: type
     run: Callable[..., Any]
     present: Callable[[Any], Presentation]
     reply: Callable[[Any], str]
@@ -174,6 +172,20 @@ class Operation:
 
     def __hash__(self) -> int:
         return hash(self.name)  # `events` has no hash
+
+    @property
+    def request(self) -> type:
+        """The type of the request, by the annotation of `run`."""
+        return self._annotated(1)
+
+    @property
+    def result(self) -> type:
+        """The type of the result, by the annotation of `run`."""
+        return self._annotated(-1)
+
+    def _annotated(self, place: int) -> type:
+        hints = list(self.run.__annotations__.values())  # as they are written, the result's last
+        return self.run.__globals__[hints[place]]
 
     def presentation(self, result: Any) -> Presentation:
         """Return the presentation of the result for people, for every surface. Its texts are made inert first."""

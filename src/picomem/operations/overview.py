@@ -109,8 +109,6 @@ OPERATIONS = (
     Operation(
         name="days",
         group="look",
-        request=DaysRequest,
-        result=DaysResult,
         run=days,
         present=_present_days,
         reply=lambda result: "\n".join(f"{counted.day}: {counted.episodes}" for counted in result.days),
@@ -122,8 +120,6 @@ OPERATIONS = (
     Operation(
         name="projects",
         group="look",
-        request=ProjectsRequest,
-        result=ProjectsResult,
         run=projects,
         present=_present_projects,
         reply=_told_projects,

@@ -173,8 +173,6 @@ OPERATIONS = (
     Operation(
         name="pair-list",
         group="serve",
-        request=PairListRequest,
-        result=PairListResult,
         run=pair_list,
         present=_present_pairs,
         reply=lambda result: f"{len(result.waiting)} wait, {len(result.known)} are known",
@@ -186,8 +184,6 @@ OPERATIONS = (
     Operation(
         name="pair-accept",
         group="serve",
-        request=PairAcceptRequest,
-        result=PairAcceptResult,
         run=pair_accept,
         present=_present_accepted,
         reply=lambda result: f"{', '.join(result.ids)} is {result.user} from now on.",
@@ -198,8 +194,6 @@ OPERATIONS = (
     Operation(
         name="pair-revoke",
         group="serve",
-        request=PairRevokeRequest,
-        result=PairRevokeResult,
         run=pair_revoke,
         present=_present_revoked,
         reply=lambda result: (

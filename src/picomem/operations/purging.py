@@ -244,8 +244,6 @@ OPERATIONS = (
     Operation(
         name="purge",
         group="erase",
-        request=PurgeRequest,
-        result=PurgeResult,
         run=purge,
         present=_present_purge,
         reply=lambda result: result.said or "nothing",

@@ -289,8 +289,6 @@ OPERATIONS = (
     Operation(
         name="sessions",
         group="look",
-        request=SessionsRequest,
-        result=SessionsResult,
         run=sessions,
         present=_present_sessions,
         reply=lambda result: "\n".join(
@@ -308,8 +306,6 @@ OPERATIONS = (
         name="messages",
         pages=True,
         group="look",
-        request=MessagesRequest,
-        result=MessagesResult,
         run=messages,
         present=_present_messages,
         reply=lambda result: "\n\n".join(
@@ -323,8 +319,6 @@ OPERATIONS = (
     Operation(
         name="begin-session",
         group="use",
-        request=BeginSessionRequest,
-        result=SessionResult,
         run=begin_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id}.",
@@ -336,8 +330,6 @@ OPERATIONS = (
     Operation(
         name="rename-session",
         group="use",
-        request=RenameSessionRequest,
-        result=SessionResult,
         run=rename_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
@@ -359,8 +351,6 @@ OPERATIONS = (
     Operation(
         name="archive-session",
         group="use",
-        request=ArchiveSessionRequest,
-        result=SessionResult,
         run=archive_session,
         present=_present_session,
         reply=lambda result: (
@@ -382,8 +372,6 @@ OPERATIONS = (
     Operation(
         name="fork-session",
         group="use",
-        request=ForkSessionRequest,
-        result=SessionResult,
         run=fork_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",

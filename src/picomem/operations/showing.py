@@ -135,8 +135,6 @@ _MEMORIES = (
         rpc_method="memory.list",
         pages=True,
         group="look",
-        request=MemoriesRequest,
-        result=MemoriesResult,
         run=memories,
         present=_present_memories,
         reply=_listed_memories,
@@ -330,8 +328,6 @@ OPERATIONS = (
     Operation(
         name="show",
         group="look",
-        request=ShowRequest,
-        result=ShowResult,
         run=show,
         present=_present_episode,
         reply=lambda result: result.explanation or "\n\n".join(map(_told_turn, result.turns)),

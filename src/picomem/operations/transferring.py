@@ -211,8 +211,6 @@ OPERATIONS = (
     Operation(
         name="export",
         group="maintain",
-        request=ExportRequest,
-        result=ExportResult,
         run=export,
         lines=exported_lines,
         present=_present_export,
@@ -227,8 +225,6 @@ OPERATIONS = (
     Operation(
         name="import",
         group="maintain",
-        request=ImportRequest,
-        result=ImportResult,
         run=import_,
         present=_present_import,
         reply=lambda result: f"{result.new} new memories, {result.known} known already.",

@@ -203,8 +203,6 @@ OPERATIONS = (
     Operation(
         name="undo",
         group="correct",
-        request=Undo,
-        result=UndoResult,
         run=undo,
         present=_present_undone,
         reply=_said,
@@ -215,8 +213,6 @@ OPERATIONS = (
     Operation(
         name="changes",
         group="look",
-        request=Changes,
-        result=ChangesResult,
         run=changes,
         present=_present_changes,
         reply=lambda result: "\n".join(
