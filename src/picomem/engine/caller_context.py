@@ -133,12 +133,13 @@ class CallerContext:
 
     def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
         """The same for another actor; see `Engine.acting_as`."""
-        acting = type(self)(self.resources, self.caller, self.scope)
-        acting.is_group, acting.is_by_words, acting._kept_vectors = self.is_group, self.is_by_words, self._kept_vectors
+        acting = type(self).__new__(type(self))
+        vars(acting).update(vars(self))  # as copy does, which a hook does not wait for
         is_agent = agent or self.caller.is_agent
         acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=is_agent)
         acting.sources = (Parent(kind="message", id=message),) if message else ()
         acting.said = said
+        acting.kept_sessions = None
         return acting
 
     def of_sessions(self) -> Connector:
