@@ -91,11 +91,7 @@ class ChatConversation:
     """One conversation. `session` is the id of its session; empty where there is no store."""
 
     def __init__(
-        self,
-        engine: Engine | None,
-        session: str = "",
-        settings: Settings | None = None,
-        channel: Channel = Channel.TUI,
+        self, engine: Engine | None, session: str = "", settings: Settings | None = None, channel: Channel = Channel.TUI
     ) -> None:
         """A new session is on `channel`. Raises NotFound where there is no such session."""
         self._channel = channel
@@ -228,10 +224,7 @@ class PicoBot:
         memory = None
         if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(
-                self._engine,
-                tools=self._tools_on(self._engine),
-                session=self.talk.session,
-                actor=ACTOR,
+                self._engine, tools=self._tools_on(self._engine), session=self.talk.session, actor=ACTOR
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
         turn = await self._run(window, memory, tell, instructions, keeps_stopped)
@@ -300,12 +293,7 @@ class PicoBot:
         return [*([memory] if memory else []), room, PlainCalls()]
 
     async def _run(
-        self,
-        window: ContextWindow,
-        memory: MemoryCapability | None,
-        tell: Tell,
-        instructions: str,
-        keeps_stopped: bool,
+        self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell, instructions: str, keeps_stopped: bool
     ) -> TurnResult:
         """Let the model run, and tell what it does. With `keeps_stopped`, what it said until an error is kept too."""
         *before, asked = window.messages

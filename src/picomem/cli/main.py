@@ -46,11 +46,7 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
         "picomem serve --port 8765",
     ),
-    "open": (
-        "look",
-        "Open the web page in the browser, signed in; starts the server where none runs.",
-        "picomem open",
-    ),
+    "open": ("look", "Open the web page in the browser, signed in; starts the server where none runs.", "picomem open"),
     "move": (
         "maintain",
         "Copy users from one store to another, each a file or on a server.",

@@ -35,14 +35,7 @@ def run_move(chosen: argparse.Namespace) -> int:
         planned = planned_move(source, scope)  # before a target is made
         target = _target(chosen.target, settings, create=not chosen.dry_run)
         with closing(target) if target else nullcontext(), progress_bar(not chosen.json, rows=True) as progress:
-            moved = move(
-                source,
-                target,
-                planned,
-                system_clock(),
-                dry_run=chosen.dry_run,
-                progress=progress,
-            )
+            moved = move(source, target, planned, system_clock(), dry_run=chosen.dry_run, progress=progress)
     if scope is not None and not moved.is_complete:
         raise Conflict(_sentence(moved.users[0], moved))
     if chosen.json:

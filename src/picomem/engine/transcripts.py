@@ -101,9 +101,7 @@ def keep_transcripts(
     if wanted.keep == "none" or engine.read_only:
         return None
     rule = KeepRule(
-        all=wanted.keep == "all",
-        most_bytes=wanted.keep_mb * 1_000_000,
-        lifetimes=lifetimes(home_folder(), os.environ),
+        all=wanted.keep == "all", most_bytes=wanted.keep_mb * 1_000_000, lifetimes=lifetimes(home_folder(), os.environ)
     )
     paths = None if only is None else [str(named_path(path).resolve()) for path in only]
     return engine._context.copies().keep(rule, engine.now(), only=paths, stop=stop)

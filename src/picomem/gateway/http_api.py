@@ -157,12 +157,7 @@ def _error_handlers(calls: Calls, pages: WebPages) -> dict[Any, Callable[[Reques
             return pages.refusal(request.scope, 500, "fault", FAULT_SENTENCE, {})
         return http_error(500, "fault", FAULT_SENTENCE)
 
-    return {
-        PicomemError: on_error,
-        ClientDisconnect: _on_disconnect,
-        HTTPException: on_http_error,
-        Exception: on_fault,
-    }
+    return {PicomemError: on_error, ClientDisconnect: _on_disconnect, HTTPException: on_http_error, Exception: on_fault}
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:

@@ -227,10 +227,7 @@ class WebPages:
     async def _set_appearance(self, request: Request) -> Response:
         form = await self._checked_form(request)
         response = RedirectResponse(own_path(form.get("back", ["/"])[0]), 303, HEADERS)
-        for name, cookie, allowed in (
-            ("theme", THEME_COOKIE, THEMES),
-            ("language", LANGUAGE_COOKIE, LANGUAGES),
-        ):
+        for name, cookie, allowed in (("theme", THEME_COOKIE, THEMES), ("language", LANGUAGE_COOKIE, LANGUAGES)):
             chosen = form.get(name, [""])[0]
             if chosen in allowed:
                 response.set_cookie(cookie, chosen, max_age=_YEAR_SECONDS, path="/", httponly=True, samesite="strict")

@@ -242,12 +242,7 @@ class State:
         return any(f'"{name}"'.encode() in data for name in self._awaited())
 
     def say_outcome(
-        self,
-        line: Line,
-        results: Iterable[CallResult],
-        *,
-        at: Micros | None,
-        ids: tuple[object, object, object],
+        self, line: Line, results: Iterable[CallResult], *, at: Micros | None, ids: tuple[object, object, object]
     ) -> Sequence[Turn]:
         """What came of commands, as a turn of the agent's without words; nothing where nothing is to be told. It
         begins where the first of the calls stands, so that its pointer finds them together."""

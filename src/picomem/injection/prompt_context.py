@@ -297,11 +297,7 @@ def candidates(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
     budget = max(1, engine.settings.hooks.token_budget)
     asked = prompt.asked
     answer = engine.recall(
-        asked,
-        limit=_MOST_HITS,
-        token_budget=_LOOKED_AT * budget,
-        min_confidence=0.0,
-        include_notes=False,
+        asked, limit=_MOST_HITS, token_budget=_LOOKED_AT * budget, min_confidence=0.0, include_notes=False
     )
     weights = dict.fromkeys(query_terms(asked), 1.0)
     room = max(1, int(_MOST_OF_IT * budget) - HIT_OVERHEAD)

@@ -369,13 +369,7 @@ class Watch:
             finally:
                 run.tell(0, 0)  # it waits for more now
 
-        follow(
-            self._paths,
-            read,
-            run.stop,
-            watching=self._watching,
-            trouble=trouble,
-        )
+        follow(self._paths, read, run.stop, watching=self._watching, trouble=trouble)
         return Interrupted()
 
 

@@ -226,9 +226,7 @@ class Background:
 
 @contextmanager
 def in_background(
-    engine: Engine,
-    kinds: Sequence[str] = OF_A_USER,
-    look_seconds: float | None = None,
+    engine: Engine, kinds: Sequence[str] = OF_A_USER, look_seconds: float | None = None
 ) -> Iterator[Background]:
     """Do the background work of one user until the end of the block; the engine is to be closed after that."""
     background = Background(

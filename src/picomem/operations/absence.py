@@ -136,12 +136,7 @@ def _recorded(entry: Explanation, now: int) -> list[_Reason]:
         return [_Reason("expired", f"It expired at {iso(memory.expires_at)}; {see}")]
     if memory.valid_to is not None and memory.over(now):
         return [_Reason("ended", f"It held until {iso(memory.valid_to)} and is not true any more; {see}")]
-    return [
-        _Reason(
-            "not_begun",
-            f"It holds only from {iso(memory.valid_from)}; recall as of then asks about it.",
-        )
-    ]
+    return [_Reason("not_begun", f"It holds only from {iso(memory.valid_from)}; recall as of then asks about it.")]
 
 
 def _left_out(engine: Engine, entry: Explanation, asked: RecallRequest, answer: Answer) -> _Reason:

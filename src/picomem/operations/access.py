@@ -75,10 +75,7 @@ class TokenListResult:
 
 @dataclass(frozen=True, slots=True)
 class TokenRevokeRequest:
-    id: str = option(
-        "the token's id, its first eight characters or more, or its name in the changes",
-        positional=True,
-    )
+    id: str = option("the token's id, its first eight characters or more, or its name in the changes", positional=True)
 
 
 @dataclass(frozen=True, slots=True)

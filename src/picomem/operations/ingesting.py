@@ -71,8 +71,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
         raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")
     places = request.paths or default_places(home_folder(), os.environ)
     report = engine.ingest(
-        places,
-        progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
+        places, progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None
     )
     engine.tidy(when_due=True)
     kept = keep_transcripts(engine)

@@ -89,10 +89,7 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
     results.sort(key=lambda result: -result.score)
     hybrid = request.corpus in ("sessions", "all") and engine.embedder_name != "none"
     return SearchNotesResult(
-        engine.embedder_name,
-        "hybrid" if hybrid else "fts-only",
-        results[: request.max_results],
-        " ".join(warnings),
+        engine.embedder_name, "hybrid" if hybrid else "fts-only", results[: request.max_results], " ".join(warnings)
     )
 
 

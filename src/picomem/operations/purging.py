@@ -264,10 +264,7 @@ OPERATIONS = (
         exit_code=_exit_code,
         chat_commands=(
             ChatCommand(
-                "purge_session",
-                "erase this conversation and what came of it",
-                session="session",
-                continues_in="new",
+                "purge_session", "erase this conversation and what came of it", session="session", continues_in="new"
             ),
             ChatCommand("purge_user", "erase everything of this user", values={"everything": True}, continues_in="new"),
             ChatCommand(

@@ -145,9 +145,7 @@ def _wanted(engine: Engine, request: Changes) -> ChangeFilter:
     now, wanted = engine.now(), ChangeFilter(actor=request.actor, verb=request.verb)
     since, until = between(request.since, request.until, now, engine.zone)
     return replace(
-        wanted,
-        since=wanted.since if since is None else since,
-        until=wanted.until if until is None else until,
+        wanted, since=wanted.since if since is None else since, until=wanted.until if until is None else until
     )
 
 

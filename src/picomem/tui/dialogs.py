@@ -127,10 +127,7 @@ class PlainCheckbox(Checkbox):
 class EditDialog(ModalScreen[EditedText | None]):
     """Edit a text; the result is None where nothing is to be changed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "Save"),
-        Binding("escape", "cancel", "Cancel"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "Save"), Binding("escape", "cancel", "Cancel")]
 
     def __init__(self, key: str, content: str, edited: EditedText | None = None, problem: str = "") -> None:
         """`edited` is what the person wrote before, which could not be stored because of `problem`."""

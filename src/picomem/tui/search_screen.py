@@ -71,9 +71,7 @@ class SearchScreen(BrowseScreen):
 
     mode = "search"
     text_lines = 2
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "to_list", "To the hits"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", "To the hits")]
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)

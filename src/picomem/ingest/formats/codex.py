@@ -51,10 +51,7 @@ from picomem.records.transcript import Turn
 _QUIET = dict.fromkeys(
     """turn_context token_usage_record world_state retained_context security_risk_score realtime_item""".split(),
     "bookkeeping",
-) | {
-    "inter_agent_communication": "inter-agent",
-    "inter_agent_communication_metadata": "inter-agent",
-}
+) | {"inter_agent_communication": "inter-agent", "inter_agent_communication_metadata": "inter-agent"}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _ITEMS = {
     "reasoning": "thinking",
@@ -158,13 +155,7 @@ FORMAT = Codex()
 
 def _is_ours(record: Record) -> bool:
     if isinstance(record.get("payload"), dict):
-        return record.get("type") in (
-            "session_meta",
-            "response_item",
-            "event_msg",
-            "turn_context",
-            "compacted",
-        )
+        return record.get("type") in ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
     if record.get("record_type") == "state":
         return True
     content = record.get("content")

@@ -61,32 +61,8 @@ def _openers() -> frozenset[str]:
     """The words with which a phrase can begin; nearly all others are passed over by this one look."""
     feasts = {re.split(r"[\s']", name)[0] for name in NAMES}
     return frozenset(
-        {
-            *_BOUNDS,
-            "between",
-            "from",
-            "prior",
-            "up",
-            "around",
-            "the",
-            "this",
-            "these",
-            "last",
-            "past",
-            "previous",
-        }
-        | {
-            "current",
-            "today",
-            "yesterday",
-            "tonight",
-            "first",
-            "second",
-            "recently",
-            "lately",
-            "just",
-            "recent",
-        }
+        {*_BOUNDS, "between", "from", "prior", "up", "around", "the", "this", "these", "last", "past", "previous"}
+        | {"current", "today", "yesterday", "tonight", "first", "second", "recently", "lately", "just", "recent"}
         | {*SHARES, *DAY_PARTS, *UNITS, *MONTHS, *WEEKDAYS, *SEASONS, *QUANTITY_OPENERS, *ORDINALS}
         | {"weekend", "wed", "sat", "sun"}
         | feasts

@@ -32,15 +32,7 @@ AMBIGUOUS_MONTHS = {"may", "march", "mar", "sep", "jan", "dec"}
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
-        (
-            "monday mon",
-            "tuesday tue tues",
-            "wednesday",
-            "thursday thu thur thurs",
-            "friday fri",
-            "saturday",
-            "sunday",
-        )
+        ("monday mon", "tuesday tue tues", "wednesday", "thursday thu thur thurs", "friday fri", "saturday", "sunday")
     )
     for name in names.split()
 }
@@ -70,16 +62,7 @@ _ONES = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ]  # fmt: skip
-_TENS = {
-    "twenty": 20,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "seventy": 70,
-    "eighty": 80,
-    "ninety": 90,
-}
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 NUMBERS = {word: value for value, word in enumerate(_ONES)} | _TENS | {"hundred": 100}
 ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
