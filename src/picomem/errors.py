@@ -265,12 +265,10 @@ def meanings() -> dict[str, str]:
     return {**of_classes, **{code: meaning for code, (_, meaning) in SERVER_CODES.items()}}
 
 
-def did_you_mean(
-    name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”", least_likeness: float = 0.5
-) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”") -> str:
     """The end of a sentence about a name that does not exist: a question with the nearest known name as `shown`, or
     `otherwise` where none is near."""
-    near = nearest(name, known, least_likeness)
+    near = nearest(name, known)
     return f"did you mean {shown.format(near)}?" if near is not None else otherwise
 
 

@@ -65,11 +65,6 @@ def waiting_suggestions(engine: Engine, project: str = "") -> list[Suggestion]:
     return [replace(suggestion, text=clean.shown_text(suggestion.text)) for suggestion in waiting]
 
 
-def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
-    """All that waits, without damaged rows."""
-    return pending_decisions(engine, untrusted=untrusted).items
-
-
 def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = "") -> tuple[Change, str]:
     """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
     InvalidInput."""

@@ -89,12 +89,6 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
     return version_history.undone_by(undoes)
 
 
-def missing_vectors(engine: Engine) -> int:
-    """Return how many rows have no vector of the embedder."""
-    with engine._context.connector.read() as tx:
-        return vectors.missing(tx, engine.scope, engine.embedder_name)
-
-
 def reach(engine: Engine) -> object:
     """A value that differs once a row was stored, or a vector rewritten or taken out, by whatever process."""
     with engine._context.connector.read() as tx:
