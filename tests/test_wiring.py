@@ -66,7 +66,7 @@ def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
     about_databases = re.compile(r"sqlite|apsw|-wal\b|-shm\b|postgres|psycopg", re.IGNORECASE)
     knowing = {file for file in TREES if about_databases.search((SOURCES / file).read_text("utf-8"))}
     # Those whose patterns for texts name programs of every kind.
-    reading = {file for file in knowing if file.startswith("policy/") or file.endswith("_signals.py")}
+    reading = {file for file in knowing if file.startswith("policy/")}
     assert {file for file in knowing if not file.startswith(("store/", "ingest/"))} - reading == {
         "__init__.py",  # its docstring is the package's description
         "app.py",

@@ -24,7 +24,7 @@ from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
 from picomem.ingest.noise import clean
 from picomem.notes.sections import sections
-from picomem.operations.paging import list_meant
+from picomem.operations.list_arguments import list_meant
 from picomem.policy.durability import find_sentences, find_suggested
 from picomem.policy.gate import judge, retells
 from picomem.policy.redact import Redactor

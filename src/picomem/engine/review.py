@@ -1,4 +1,6 @@
-"""Pending decisions of a person, and the decisions: suggestions, and statements that may contradict each other."""
+"""Decisions of a person: about what waits (suggestions, statements that may contradict each other), and about several
+memories at once.
+"""
 
 from __future__ import annotations
 

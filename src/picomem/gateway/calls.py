@@ -5,7 +5,7 @@ from the check of its arguments to the finished result. A call that has begun is
 disconnects, it gets no result, but its write is complete. Only an operation that reports progress stops where it
 reports.
 
-thread_limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
+limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
 of other users.
 
 An operation that cannot be undone needs a confirmation. A dry run returns a confirmation code, and the operation runs

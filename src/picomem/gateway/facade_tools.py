@@ -2,7 +2,7 @@
 
 The rules of our tools apply to these as well: the caller needs a permission, the gate judges what is stored, text of
 untrusted origin is fenced, and a text that an agent stores after reading such text has that origin
-(`untrusted_quotes.py`). If a rule prevents the effect that the tool has on its own server, the answer says so: as an
+(`UntrustedQuotes`). If a rule prevents the effect that the tool has on its own server, the answer says so: as an
 error with one sentence, or in another block of text after the usual answer.
 
 The schemas use the part of JSON Schema that `_problem_in` checks. Unknown fields are ignored, as those servers do.
@@ -23,9 +23,9 @@ from picomem.gateway.limits import ThreadUse
 from picomem.light_dataclass import asdict, dataclass
 from picomem.memory.agent_store import OriginOf
 from picomem.operations.command_names import ASK_PERSON, error_data, for_agents
+from picomem.operations.list_arguments import list_meant
 from picomem.operations.offer_origins import SpokenTexts, origin_of_text, vouched
 from picomem.operations.operation import Progressing
-from picomem.operations.paging import list_meant
 from picomem.records.kinds import Origin, worst
 from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms

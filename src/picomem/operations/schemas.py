@@ -29,6 +29,7 @@ from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.inert_results import fenced, fenced_name, fenced_turn
+from picomem.operations.list_arguments import list_meant, single_meant
 from picomem.operations.operation import (
     AS_DECLARED,
     LARGEST,
@@ -39,7 +40,6 @@ from picomem.operations.operation import (
     most_of,
     options,
 )
-from picomem.operations.paging import list_meant, single_meant
 from picomem.operations.recall_views import jsonable
 from picomem.records.kinds import Origin
 from picomem.records.scope import LONGEST
