@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
-from picomem.agent.loop import PicoBot
 from picomem.coded_text import CodedText
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
@@ -24,6 +23,8 @@ from picomem.records.session import Channel
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
+
+    from picomem.agent.loop import PicoBot
 
 
 _NOT_INSTALLED = CodedText("warning.no_agent_library")

@@ -29,14 +29,13 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio import to_thread
 
 from picomem.agent import turns
 from picomem.agent.events import Event
-from picomem.agent.loop import PicoBot
 from picomem.clock import SECOND, Micros
 from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, users_with_work
@@ -48,6 +47,9 @@ from picomem.records.caller import OWN_DATA, Caller
 from picomem.records.channel_message import ChannelMessage, DeliveryState, Direction
 from picomem.runtime import Runtime
 from picomem.text.inert_text import one_line
+
+if TYPE_CHECKING:
+    from picomem.agent.loop import PicoBot
 
 # The interface of a channel for the worker that answers: an account that sends messages and reports their delivery.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
@@ -23,7 +23,6 @@ from starlette.types import Receive, Scope, Send
 
 from picomem.agent import turns
 from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, TurnResult
-from picomem.agent.loop import PicoBot
 from picomem.clock import SECOND
 from picomem.engine.client_conversations import store_new
 from picomem.engine.engine import Engine
@@ -37,6 +36,9 @@ from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 from picomem.records.session import Message, NewMessage, Role
 from picomem.side_tasks import side_tasks
+
+if TYPE_CHECKING:
+    from picomem.agent.loop import PicoBot
 
 # The format of OpenAI's chat completions: requests of clients, and the documents that they receive. Pure.
 #
