@@ -23,7 +23,7 @@ pytestmark = [
 
 _PROGRAM = """
 import os, pathlib, signal, sys
-from picomem.engine.upkeep import keep_transcripts
+from picomem.engine.transcripts import keep_transcripts
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import IngestSettings, RecallSettings
