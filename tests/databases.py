@@ -2,7 +2,8 @@
 
 A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
 path stands for a database of the server that the tests start (`postgres_server.py`). `plain` is the same with a role that
-owns nothing, and `pgbouncer` the same through PgBouncer in transaction mode, where that is installed.
+owns nothing, and `pgbouncer` the same through PgBouncer in transaction mode, where that is installed. `citus-fake` is a
+stand-in for Citus (`citus_fake.sql`), as the plain role, and what reaches the server is held against what Citus takes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from picomem.store.sqlite import SqliteConnector
 from tests.sqlite_file import digests, disagreements, rows_of
 
 MARKER = "sqlite_file"
+CITUS = "citus-fake"
 
 
 class Database(NamedTuple):
@@ -50,8 +52,8 @@ def _on_server(name: str) -> Database:
         from tests.pgbouncer import pooled
         from tests.postgres_server import address_of, as_plain_role
 
-        owners = address_of(path)
-        return {"plain": as_plain_role, "pgbouncer": pooled}.get(name, str)(owners)
+        owners = address_of(path, is_citus=name == CITUS)
+        return {"plain": as_plain_role, CITUS: as_plain_role, "pgbouncer": pooled}.get(name, str)(owners)
 
     def connect(path: Path) -> Connector:
         from picomem.store.postgres import PostgresConnector
@@ -108,7 +110,7 @@ DATABASES = {
     database.name: database
     for database in (
         Database("sqlite", SqliteConnector, disagreements, _files, digests, rows_of),
-        *(_on_server(name) for name in ("postgres", "plain", "pgbouncer")),
+        *(_on_server(name) for name in ("postgres", "plain", "pgbouncer", CITUS)),
     )
 }
 DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")

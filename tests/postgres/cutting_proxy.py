@@ -24,7 +24,7 @@ class CuttingProxy:
         self.folder = folder
         self.refuses = False
         self.when_cut: Callable[[], object] = lambda: None
-        self.requests = 0
+        self.requests = 0  # round trips: several messages may be under way at once
         self._cut = ""
         self._server = server
         self._lock = Lock()
@@ -62,13 +62,14 @@ class CuttingProxy:
             server.connect(str(self._server / _SOCKET))
             with self._lock:
                 self._open |= {client, server}
-            writes = False
+            writes, is_answered = False, True
             while True:
                 for ready in select.select([client, server], [], [])[0]:
                     if not (piece := ready.recv(_PIECE)):
                         return
                     if ready is server:
                         client.sendall(piece)
+                        is_answered = True
                         continue
                     if b"BEGIN" in piece:
                         writes = b"READ ONLY" not in piece
@@ -76,7 +77,8 @@ class CuttingProxy:
                         self._cut_at(piece, server)
                         return
                     else:
-                        self.requests += 1
+                        self.requests += is_answered
+                        is_answered = False
                         server.sendall(piece)
 
     def _cut_at(self, piece: bytes, server: socket.socket) -> None:

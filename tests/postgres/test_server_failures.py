@@ -206,7 +206,7 @@ def test_on_a_full_disk_a_write_is_refused_with_a_sentence_and_nothing_that_was_
 
 @pytest.fixture
 def restarted(server: Server) -> Iterator[PostgresConnector]:
-    opened = PostgresConnector(server.new_database(), partitions=2)
+    opened = PostgresConnector(server.new_database())
     yield opened
     opened.close()
 
@@ -279,7 +279,7 @@ def test_after_a_failover_the_store_goes_on_at_the_other_address_with_all_that_w
         primary.ask("ALTER SYSTEM SET synchronous_standby_names TO '*'")
         primary.ask("SELECT pg_reload_conf()")
         both = make_conninfo(database, host=f"{standby.folder},{primary.folder}")
-        connector = PostgresConnector(both, partitions=2)
+        connector = PostgresConnector(both)
         engine = _engine(connector, "mia")
         engine.remember("The harbour opens at seven", key="harbour")
         primary.stop()

@@ -16,7 +16,6 @@ from picomem.errors import Conflict, InvalidInput, NoStore
 from picomem.operations.wording import plural
 from picomem.paths import private_umask
 from picomem.records.scope import Scope
-from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.text.inert_text import for_terminal
 from picomem.transfer.moving import MovedStore, MovedUser, move, planned_move
@@ -36,11 +35,10 @@ def run_move(chosen: argparse.Namespace) -> int:
     if chosen.db is not None:
         raise InvalidInput("A move names both stores itself; leave out --db.")
     private_umask()
-    settings = load()
     scope = Scope(chosen.user) if chosen.user is not None else None
-    with closing(open_store(chosen.source, settings, create=False)) as source:
+    with closing(open_store(chosen.source, create=False)) as source:
         planned = planned_move(source, scope)  # before a target is made
-        target = _target(chosen.target, settings, create=not chosen.dry_run)
+        target = _target(chosen.target, create=not chosen.dry_run)
         with closing(target) if target else nullcontext(), progress_bar(not chosen.json, rows=True) as progress:
             moved = move(
                 source,
@@ -59,10 +57,10 @@ def run_move(chosen: argparse.Namespace) -> int:
     return 0 if moved.is_complete else Conflict.exit_code
 
 
-def _target(name: str, settings: Settings, *, create: bool) -> Connector | None:
+def _target(name: str, *, create: bool) -> Connector | None:
     """The target; None where there is none and none is to be made."""
     try:
-        return open_store(name, settings, create=create)
+        return open_store(name, create=create)
     except NoStore:
         return None
 

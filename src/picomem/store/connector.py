@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from picomem.clock import Micros
 from picomem.records.caller import Caller
@@ -28,6 +28,12 @@ class Everyone(Enum):
 EVERYONE: Final = Everyone.EVERYONE
 # How long a request that only reads waits to write what it derived: another may hold the lock for half a minute.
 BRIEF_WAIT: Final = 0.2
+
+
+class CitusChoice(NamedTuple):
+    """That Citus divides a new store among its machines, into so many shards; 0: as many as Citus does by itself."""
+
+    shards: int = 0
 
 
 class Transaction:
@@ -101,7 +107,7 @@ class Maintenance(Protocol):
     def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
         in a log. It waits for others who read or write, so long at most. Where only rows of the user of `scope` were
-        deleted, a server writes the partitions of that user alone. Raises Locked, ReadOnly or DiskFull."""
+        deleted, Citus writes the shards of that user alone. Raises Locked, ReadOnly or DiskFull."""
         ...
 
     def copies_out_of_reach(self) -> str:

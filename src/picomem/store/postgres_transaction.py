@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -20,6 +20,8 @@ from picomem.store.sql_statements import is_of_everyone, statement
 
 DATABASE = "postgres"  # whose statements
 
+Message = str | tuple[str, Mapping[str, object]]  # a statement, and its values where it has any
+
 
 class OpenTransaction:
     """A transaction of the server that is under way, and whose rows it sees at this moment.
@@ -33,12 +35,12 @@ class OpenTransaction:
         store: str,
         sees: str | Everyone | None = None,
         connection: psycopg.Connection[Any] | None = None,
-        begin: Callable[[str], psycopg.Connection[Any]] | None = None,
+        begin: Callable[[Sequence[Message]], psycopg.Connection[Any]] | None = None,
         restart: Callable[[psycopg.Connection[Any]], object] | None = None,
     ) -> None:
         """It has begun on a connection, or begins with its first statement, which spares a round trip.
 
-        Then `begin` takes the statement that says whose rows are seen, if any, and gives the connection, and `restart`
+        Then `begin` takes the statements that say whose rows are seen, if any, and gives the connection, and `restart`
         begins it anew there, with nobody's rows."""
         self.store = store
         self._restart = restart
@@ -70,22 +72,40 @@ class OpenTransaction:
     def see(self, whose: str | Everyone | None) -> psycopg.Connection[Any]:
         """Let the following statements see the rows of a user, or of everyone; None changes nothing."""
         is_new = whose is not None and whose != self._sees
-        shown = seeing(whose) if is_new and whose is not None else ""
+        shown = seeing(whose) if is_new and whose is not None else ()
         if self.connection is None:
             assert self._begin is not None
             self.connection = self._begin(shown)
         elif shown:
-            self.connection.execute(shown.encode())
+            send(self.connection, shown)
         if is_new:
             self._sees = whose
         return self.connection
 
 
-def seeing(whose: str | Everyone) -> str:
-    """The statement by which the server shows the rows of a user, or of everyone, until the transaction ends."""
+# How a transaction begins: what is set after it reaches the machines of Citus too. A plain server passes over it.
+PROPAGATE = "SET LOCAL citus.propagate_set_commands TO 'local'"
+
+
+def seeing(whose: str | Everyone) -> tuple[str, str]:
+    """The statements by which the server shows the rows of a user, or of everyone, until the transaction ends.
+
+    Of all that sets a value, Citus passes on SET LOCAL with a literal alone."""
     user, everyone = ("", "on") if isinstance(whose, Everyone) else (whose, "")
-    name = quoted.Literal(user).as_string(None)
-    return f"SELECT set_config('picomem.user_id', {name}, true), set_config('picomem.everyone', '{everyone}', true)"
+    name = quoted.Literal(user).as_string(None).strip()
+    return f"SET LOCAL picomem.user_id TO {name}", f"SET LOCAL picomem.everyone TO '{everyone}'"
+
+
+def send(connection: psycopg.Connection[Any], messages: Sequence[Message]) -> psycopg.Cursor[Any]:
+    """Run statements in one round trip, and return the last one's cursor.
+
+    Each is a message of its own: of several in one message Citus would pass on the whole text to its machines."""
+    cursor = connection.cursor()
+    with connection.pipeline():
+        for message in messages:
+            text, values = (message, None) if isinstance(message, str) else message
+            cursor = connection.execute(text.encode(), values, prepare=False)
+    return cursor
 
 
 class PostgresTransaction(Transaction):

@@ -1,10 +1,14 @@
 -- Full text on PostgreSQL, see postgres_search.py.
 
 -- name: add_postings
+-- The user is taken from a row of theirs, because Citus runs an INSERT of a SELECT on one machine only by a table there.
 INSERT INTO word_postings (user_id, source, term, doc, frequency, size)
-SELECT :user, CAST(:source AS smallint), p.term, p.doc, p.frequency, p.size
-FROM unnest(CAST(:words AS text[]), CAST(:numbers AS bigint[]), CAST(:frequencies AS bigint[]), CAST(:sizes AS bigint[]))
+SELECT t.user_id, t.source, p.term, p.doc, p.frequency, p.size
+FROM word_totals AS t
+CROSS JOIN
+    unnest(CAST(:words AS text[]), CAST(:numbers AS bigint[]), CAST(:frequencies AS bigint[]), CAST(:sizes AS bigint[]))
     AS p (term, doc, frequency, size)
+WHERE t.user_id = :user AND t.source = :source
 
 -- name: remove_postings
 DELETE FROM word_postings WHERE user_id = :user AND source = :source AND doc = :doc AND term = ANY(:words)

@@ -1,0 +1,177 @@
+"""The machines on which the tables of a store lie: the one server, or those among which Citus has divided the users.
+
+Citus keeps each table in shards, by the hash of the user; the shards of all tables that hold a user lie on one machine.
+What a purge does to tables it does to shards there, by commands that Citus runs on the machine. On a server without
+Citus the same commands run on the server itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import psycopg
+
+from picomem import errors
+from picomem.coded_text import CodedText, Command
+from picomem.store.postgres_dialect import SCHEMA
+
+_PAUSE_SECONDS = 0.02
+
+
+class Machine(NamedTuple):
+    """A machine as Citus names it."""
+
+    host: str = ""
+    port: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+HERE = Machine()  # the server to which a connection leads
+
+
+class TablePart(NamedTuple):
+    """A table, or a shard of it, with its primary key."""
+
+    machine: Machine
+    table: str
+    key: str
+
+
+_DISTRIBUTED = f"SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('{SCHEMA}.memories')"
+_MACHINES = "SELECT nodename, nodeport FROM pg_dist_node WHERE noderole = 'primary' ORDER BY nodename, nodeport"
+_TABLES = (
+    f"SELECT '{SCHEMA}.' || t.relname, k.relname FROM pg_class AS t JOIN pg_index AS x ON x.indrelid = t.oid "
+    "AND x.indisprimary JOIN pg_class AS k ON k.oid = x.indexrelid "
+    f"WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND t.relkind = 'r' ORDER BY t.relname"
+)
+_SHARDS = (
+    "SELECT n.nodename, n.nodeport, shard_name(t.oid, s.shardid), shard_name(k.oid, s.shardid) "
+    "FROM pg_class AS t JOIN pg_dist_partition AS d ON d.logicalrelid = t.oid "
+    "JOIN pg_index AS x ON x.indrelid = t.oid AND x.indisprimary JOIN pg_class AS k ON k.oid = x.indexrelid "
+    "JOIN pg_dist_shard AS s ON s.logicalrelid = t.oid JOIN pg_dist_placement AS p ON p.shardid = s.shardid "
+    "JOIN pg_dist_node AS n ON n.groupid = p.groupid AND n.noderole = 'primary' "
+    f"WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND (%(user)s::text IS NULL OR d.partmethod = 'h' "
+    "AND s.shardid = get_shard_id_for_distribution_column(t.oid, %(user)s::text)) ORDER BY t.relname, s.shardid"
+)
+_ASK = (
+    "SELECT success, result FROM master_run_on_worker(ARRAY[%(host)s]::text[], ARRAY[%(port)s]::int[], "
+    "ARRAY[%(command)s]::text[], false)"
+)
+# Copies of shards on machines from which they were moved, until Citus drops them.
+_MOVED_COPIES = f"SELECT count(*) FROM pg_dist_cleanup WHERE object_name LIKE '{SCHEMA}.%'"
+_NOW = "SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"
+_SIZE = (
+    "SELECT CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS bigint) FROM pg_class "
+    f"WHERE relnamespace = to_regnamespace('{SCHEMA}') AND relkind = 'r'"
+)
+_SIZE_OF_SHARDS = (  # of a table with a shard that cannot be asked there is none
+    "SELECT CAST(coalesce(sum(citus_total_relation_size(logicalrelid, false)), 0) AS bigint) FROM pg_dist_partition "
+    f"JOIN pg_class ON oid = logicalrelid WHERE relnamespace = to_regnamespace('{SCHEMA}')"
+)
+
+
+def is_distributed(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether Citus has divided the tables among machines."""
+    if connection.execute("SELECT to_regclass('pg_dist_partition')").fetchone() == (None,):
+        return False
+    return connection.execute(_DISTRIBUTED.encode()).fetchone() is not None
+
+
+def machines(connection: psycopg.Connection[Any]) -> list[Machine]:
+    """Every machine of the store."""
+    if not is_distributed(connection):
+        return [HERE]
+    return [Machine(*row) for row in connection.execute(_MACHINES).fetchall()]
+
+
+def silent_machines(connection: psycopg.Connection[Any]) -> list[Machine]:
+    """The machines that do not answer."""
+    return [machine for machine in machines(connection) if not _answers(connection, machine)]
+
+
+def _answers(connection: psycopg.Connection[Any], machine: Machine) -> bool:
+    try:
+        told_by(connection, machine, "SELECT 'here'")
+    except errors.StoreError:
+        return False
+    return True
+
+
+def told_by(connection: psycopg.Connection[Any], machine: Machine, command: str) -> str:
+    """Run a command on a machine; the text that it gives. Raises StoreError, as psycopg's for HERE."""
+    if machine == HERE:
+        cursor = connection.execute(command.encode(), prepare=False)
+        row = cursor.fetchone() if cursor.description else None
+        return str(row[0]) if row else ""
+    asked = {"host": machine.host, "port": machine.port, "command": command}
+    success, result = connection.execute(_ASK, asked).fetchone() or (False, "")
+    if not success:
+        problem = " ".join(str(result).split()).rstrip(".")
+        raise errors.StoreError(
+            CodedText("failure.machine_failed", machine=str(machine), problem=problem, command=Command("purge"))
+        )
+    return str(result)
+
+
+def table_parts(connection: psycopg.Connection[Any], user: str | None) -> list[TablePart]:
+    """The tables of a store; of Citus the shards, or those that hold a user."""
+    if is_distributed(connection):
+        rows = connection.execute(_SHARDS.encode(), {"user": user}).fetchall()
+        # The name of a shard's index is taken in the schema of the shard.
+        return [TablePart(Machine(*row[:2]), row[2], row[3].rpartition(".")[2]) for row in rows]
+    return [TablePart(HERE, *row) for row in connection.execute(_TABLES.encode()).fetchall()]
+
+
+def size(connection: psycopg.Connection[Any]) -> int:
+    """Bytes of the tables and indexes; 0 where a machine does not answer."""
+    text = _SIZE_OF_SHARDS if is_distributed(connection) else _SIZE
+    (total,) = connection.execute(text.encode()).fetchone() or (0,)
+    return int(total)
+
+
+def wait_for_readers(
+    connection: psycopg.Connection[Any], store: str, parts: Iterable[TablePart], wait_seconds: float
+) -> None:
+    """Wait until nobody reads from a moment before this one, for rows that somebody still sees would be kept. Raises
+    Locked.
+
+    A transaction that is prepared and not ended holds them too, as does a slot of a standby, or of a shard's move.
+    """
+    deadline = monotonic() + wait_seconds
+    for machine in {part.machine for part in parts}:
+        now = int(told_by(connection, machine, _NOW))
+        while told_by(connection, machine, _who_sees(now)) != "0":
+            if monotonic() > deadline:
+                raise errors.Locked(CodedText("failure.tables_being_read", place=store, command=Command("purge")))
+            sleep(_PAUSE_SECONDS)
+
+
+def _who_sees(moment: int) -> str:
+    """The question who reads from before a transaction of that number."""
+    age = f"age(CAST('{moment}' AS xid))"
+    return (
+        "SELECT CAST((SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        f"AND pid <> pg_backend_pid() AND age(backend_xmin) >= {age}) "
+        f"+ (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database() AND age(transaction) >= {age}) "
+        f"+ (SELECT count(*) FROM pg_replication_slots WHERE age(xmin) >= {age}) AS text)"
+    )
+
+
+def drop_moved_copies(connection: psycopg.Connection[Any], store: str, wait_seconds: float) -> None:
+    """Wait until Citus has dropped the copies of shards that it moved to another machine. Raises Locked.
+
+    The owner of the tables lets it drop them now; otherwise it does so by itself, every ten seconds as a rule."""
+    if not is_distributed(connection):
+        return
+    with suppress(psycopg.Error):
+        connection.execute("CALL citus_cleanup_orphaned_resources()")
+    deadline = monotonic() + wait_seconds
+    while connection.execute(_MOVED_COPIES.encode()).fetchone() != (0,):
+        if monotonic() > deadline:
+            raise errors.Locked(CodedText("failure.moved_copies_left", place=store, command=Command("purge")))
+        sleep(_PAUSE_SECONDS)
