@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import closing
 from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
-from picomem.store.connector import CitusChoice, Connector, LateConnector
+from picomem.store.connector import CitusChoice, Connector, LateConnector, ServerStore
 from picomem.store.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.inert_text import one_line
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from picomem.models.generator import Generator
     from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
+    from picomem.store.postgres import PostgresConnector
 
 
 class StoreOptions(TypedDict, total=False):
@@ -157,13 +159,14 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
     return opened
 
 
-def open_server_store(address: str, citus: CitusChoice | None) -> Connector:
-    """Open a store on a server, or make it, with `citus` divided among the machines of Citus. Raises InvalidInput,
-    Conflict, Unsupported and StoreError."""
-    return _server_opener(address, create=True, citus=citus)()
+def make_server_store(address: str, citus: CitusChoice | None) -> ServerStore:
+    """Make a store on a server, or bring it up to date; with `citus` divided among the machines of Citus. Raises
+    InvalidInput, Conflict, Unsupported and StoreError."""
+    with closing(_server_opener(address, create=True, citus=citus)()) as connector:
+        return connector.described()
 
 
-def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = None) -> Callable[[], Connector]:
+def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = None) -> Callable[[], PostgresConnector]:
     paths.check_address(address)
     try:
         from picomem.store.postgres import PostgresConnector

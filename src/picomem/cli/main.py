@@ -1,8 +1,8 @@
 """The command line: `picomem COMMAND …`.
 
 Every operation of the table is a command, rendered from its request. `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `move`, `completion` and `help` are separate commands. A command loads only the modules that it
-needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
+`mcp`, `serve`, `move`, `postgres`, `completion` and `help` are separate commands. A command loads only the modules that
+it needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
 recall.)
 
 Results go to stdout, everything else to stderr. With `--json`, stdout holds one JSON document, also for an error. Exit
@@ -57,6 +57,11 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Copy users from one store to another, each a file or on a server.",
         "picomem move ~/memory.db postgresql://picomem@db.example/memory --user ann",
     ),
+    "postgres": (
+        "maintain",
+        "Make a store on a PostgreSQL server: `postgres init`, with --citus divided among machines.",
+        "picomem postgres init --citus --shards 32 --db postgresql://picomem@db.example/memory",
+    ),
     "completion": (
         "maintain",
         "Print a completion script for a shell.",
@@ -75,6 +80,7 @@ _MODULES = {
     "serve": "serve",
     "open": "open_page",
     "move": "move",
+    "postgres": "postgres_store",
 }
 _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with

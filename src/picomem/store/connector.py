@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 
@@ -34,6 +35,15 @@ class CitusChoice(NamedTuple):
     """That Citus divides a new store among its machines, into so many shards; 0: as many as Citus does by itself."""
 
     shards: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStore:
+    """A store on a server: into how many shards Citus divides each table, 0 without Citus, and on how many machines."""
+
+    store: str
+    shards: int
+    machines: int
 
 
 class Transaction:

@@ -47,10 +47,10 @@ from picomem import errors
 from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
 from picomem.store import postgres_commit, postgres_search
-from picomem.store.connector import EVERYONE, CitusChoice, Everyone
+from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
-from picomem.store.postgres_machines import drop_moved_copies, table_parts, told_by, wait_for_readers
+from picomem.store.postgres_machines import division, drop_moved_copies, table_parts, told_by, wait_for_readers
 from picomem.store.postgres_schema import PostgresMaintenance, prepare
 from picomem.store.postgres_transaction import (
     PROPAGATE,
@@ -147,6 +147,11 @@ class PostgresConnector:
         """A connection for questions about the database itself."""
         with self._snapshot() as opened:
             yield opened.see(None)
+
+    def described(self) -> ServerStore:
+        """How the store is divided."""
+        with self.asking() as connection:
+            return ServerStore(self.name, *division(connection))
 
     def rewrite_tables(self, wait_seconds: float, user: str | None = None) -> None:
         """Write the tables with their indexes anew, of Citus the shards of a user alone, waiting so long at most for

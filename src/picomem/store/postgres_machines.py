@@ -43,6 +43,10 @@ class TablePart(NamedTuple):
 
 
 _DISTRIBUTED = f"SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('{SCHEMA}.memories')"
+_DIVISION = (
+    "SELECT count(DISTINCT s.shardid), count(DISTINCT p.groupid) FROM pg_dist_shard AS s "
+    f"JOIN pg_dist_placement AS p ON p.shardid = s.shardid WHERE s.logicalrelid = to_regclass('{SCHEMA}.memories')"
+)
 _MACHINES = "SELECT nodename, nodeport FROM pg_dist_node WHERE noderole = 'primary' ORDER BY nodename, nodeport"
 _TABLES = (
     f"SELECT '{SCHEMA}.' || t.relname, k.relname FROM pg_class AS t JOIN pg_index AS x ON x.indrelid = t.oid "
@@ -80,6 +84,14 @@ def is_distributed(connection: psycopg.Connection[Any]) -> bool:
     if connection.execute("SELECT to_regclass('pg_dist_partition')").fetchone() == (None,):
         return False
     return connection.execute(_DISTRIBUTED.encode()).fetchone() is not None
+
+
+def division(connection: psycopg.Connection[Any]) -> tuple[int, int]:
+    """Into how many shards each table of users is divided, and on how many machines they lie; 0 and 1 without Citus."""
+    if not is_distributed(connection):
+        return 0, 1
+    shards, machines_taken = connection.execute(_DIVISION.encode()).fetchone() or (0, 0)
+    return int(shards), int(machines_taken)
 
 
 def machines(connection: psycopg.Connection[Any]) -> list[Machine]:

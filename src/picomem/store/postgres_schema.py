@@ -19,7 +19,7 @@ from picomem.store import postgres_machines
 from picomem.store.connector import EVERYONE, CitusChoice
 from picomem.store.meta import REDACTION_KEY
 from picomem.store.postgres_dialect import SCHEMA, translated_schema, translated_statement
-from picomem.store.postgres_machines import HERE, Machine, is_distributed, machines, told_by
+from picomem.store.postgres_machines import HERE, Machine, division, is_distributed, machines, told_by
 from picomem.store.postgres_transaction import PROPAGATE, seeing
 from picomem.store.row_hash import row_hash
 from picomem.store.schema_versions import (
@@ -135,8 +135,7 @@ def _check_citus(connection: psycopg.Connection, store: str, citus: CitusChoice)
         raise errors.Conflict(
             f"{store} holds a store that Citus does not divide; make another in an empty database, and move the users."
         )
-    counted = "SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = to_regclass(%s)"
-    (shards,) = connection.execute(counted, (f"{SCHEMA}.memories",)).fetchone() or (0,)
+    shards, _ = division(connection)
     if citus.shards not in (0, shards):
         raise errors.Conflict(f"The tables of {store} have {shards} shards already; leave out --shards.")
 
