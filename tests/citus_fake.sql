@@ -129,8 +129,9 @@ BEGIN
         FOREACH one IN ARRAY string_to_array(regexp_replace(command[i], '^BEGIN; (.*); COMMIT$', '\1'), '; ') LOOP
           IF one LIKE 'SELECT%' THEN EXECUTE one INTO result; ELSE EXECUTE one; END IF;
         END LOOP;
-      EXCEPTION WHEN OTHERS THEN success := false; result := 'ERROR:  ' || SQLERRM;
+      EXCEPTION WHEN OTHERS THEN success := command[i] LIKE 'BEGIN;%'; result := 'ERROR:  ' || SQLERRM;  -- of the first statement alone
       END;
+      IF command[i] LIKE 'BEGIN;%' THEN result := 'BEGIN'; END IF;
     END IF;
     RETURN NEXT;
   END LOOP;

@@ -26,6 +26,7 @@
         ├── TooManyFiles      the process may open no more files
         ├── Locked            another process holds the write lock for too long
         ├── Unconfirmed       it may have been stored: the connection broke       HTTP 504
+        ├── Unreachable       a machine of the store, or its server, does not answer
         ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
 
@@ -230,6 +231,12 @@ class Unconfirmed(StoreError):
 
     code = "unconfirmed"
     status = 504
+
+
+class Unreachable(StoreError):
+    """A machine that holds this memory does not answer; nothing was written. Try again when it runs."""
+
+    code = "unreachable"
 
 
 class FilesMoved(StoreError):

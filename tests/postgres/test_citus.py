@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -22,7 +24,13 @@ from tests.store import later_step
 
 import picomem as library
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Unsupported
+from picomem.engine.job_store import job_store
+from picomem.errors import Conflict, Unreachable, Unsupported
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+from picomem.settings import Settings
+from picomem.settings_tables import RecallSettings
+from picomem.store import due_work, users
 from picomem.store.connector import CitusChoice
 from picomem.store.postgres import PostgresConnector
 
@@ -141,3 +149,71 @@ def test_a_purge_names_the_log_of_every_machine(engine_of_user: Callable[[str], 
     engine.remember("The harbour opens at seven", key="harbour")
     said = engine.purge(everything=True).out_of_reach
     assert all(f"{machine}:5432 0000" in said for machine in ("db0", "db1", "db2"))
+
+
+def test_a_purge_is_unfinished_where_a_shard_was_not_written_anew_though_citus_tells_of_no_error(
+    engine_of_user: Callable[[str], Engine], place: Path
+) -> None:
+    engine = engine_of_user("mia")
+    engine.remember(f"The gate code of the harbour is {SECRET}", key="gate")
+    (shard,) = rows_of(
+        place,
+        "SELECT shard_name('picomem.index_pages', get_shard_id_for_distribution_column('picomem.index_pages', 'mia'))",
+    )[0]
+    with psycopg.connect(as_administrator(address_of(place))) as other:
+        other.execute(f"LOCK TABLE {shard} IN ACCESS SHARE MODE".encode())
+        purged = engine.purge(everything=True, wait_seconds=0.2)
+    assert not purged.finished and f"{shard} was not written anew" in purged.unfinished
+    assert engine.purge().finished
+    assert not [path for path in files_of(place) if SECRET.encode() in path.read_bytes()]
+
+
+@pytest.fixture
+def one_down(engine_of_user: Callable[[str], Engine], place: Path) -> tuple[str, str]:
+    """A user whose machine answers, and one whose machine does not, each with a memory."""
+    names = [f"user{number}" for number in range(12)]
+    machine = (
+        "SELECT groupid FROM pg_dist_placement "
+        "WHERE shardid = get_shard_id_for_distribution_column('picomem.memories', '{}')"
+    )
+    homes = {name: rows_of(place, machine.format(name))[0][0] for name in names}
+    up, down = (next(name for name in names if homes[name] == group) for group in (1, 2))
+    for name in (up, down):
+        engine_of_user(name).remember("The harbour opens at seven", key="harbour")
+    rows_of(place, "SELECT fake_citus.take_down(2)")
+    return up, down
+
+
+def test_the_users_of_a_machine_that_is_down_get_a_sentence_and_the_others_go_on(
+    one_down: tuple[str, str], engine_of_user: Callable[[str], Engine]
+) -> None:
+    up, down = one_down
+    for call in (lambda: engine_of_user(down).memories(), lambda: engine_of_user(down).remember("Lunch is at noon")):
+        with pytest.raises(Unreachable, match=r"A machine of .* does not answer") as refused:
+            call()
+        assert "\n" not in str(refused.value)
+    engine_of_user(up).remember("Lunch is at noon", key="lunch")
+    assert engine_of_user(up).recall("When is lunch?").hits
+
+
+def test_status_says_which_machine_is_down(
+    one_down: tuple[str, str], plain: str, picomem: Picomem, engine_of_user: Callable[[str], Engine]
+) -> None:
+    up, _ = one_down
+    assert engine_of_user(up).status().silent_machines == ["db2:5432"]
+    shown = picomem("status", "--db", plain, "--user", up)
+    assert shown.code == 0 and "do not answer (db2:5432)" in shown.out + shown.err
+
+
+def test_what_is_asked_of_all_users_is_asked_of_those_whose_machine_answers(
+    one_down: tuple[str, str], plain: str
+) -> None:
+    up, _ = one_down
+    with closing(PostgresConnector(plain)) as connector:
+        runtime = Runtime(connector, Settings(recall=RecallSettings(embedder="none")))
+        assert runtime.has_tokens()  # for all that is known
+        with connector.read() as tx:
+            assert [scope.user for scope in users.scopes(tx)] == [up]
+        search = partial(due_work.to_embed, model="static")
+        found = job_store(runtime.engine(scope=Scope(up))).find("embed", "", search)
+        assert [reach.user for reach in found] == [up]

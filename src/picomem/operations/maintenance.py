@@ -231,6 +231,9 @@ def _present_status(result: StoreStatus) -> Presentation:
     warnings = [result.embedder_trouble] if result.embedder_trouble else []
     warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]
     warnings += [result.hook_problem] if result.hook_problem else []
+    if result.silent_machines:
+        silent = ", ".join(result.silent_machines)
+        warnings.append(f"Machines of the store do not answer ({silent}): the memory that they hold waits for them.")
     if result.purge_unfinished:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")

@@ -86,6 +86,11 @@ class Maintenance(Protocol):
         """Those of them that no repair settles."""
         ...
 
+    def silent_machines(self) -> list[str]:
+        """The machines of the store that do not answer, where it lies on several: what they hold can be neither read
+        nor written, and what is asked of all users is asked of the others."""
+        ...
+
     def words_integrity(self, source: str) -> str:
         """The problem of a full-text index ("memory", "episode" or "note"); empty if there is none."""
         ...

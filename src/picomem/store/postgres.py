@@ -50,7 +50,7 @@ from picomem.store import postgres_commit, postgres_search
 from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
-from picomem.store.postgres_machines import division, drop_moved_copies, table_parts, told_by, wait_for_readers
+from picomem.store.postgres_machines import division, drop_moved_copies, rewrite, table_parts, wait_for_readers
 from picomem.store.postgres_schema import PostgresMaintenance, prepare
 from picomem.store.postgres_transaction import (
     PROPAGATE,
@@ -160,14 +160,12 @@ class PostgresConnector:
         Raises StoreError, as Locked or DiskFull. CLUSTER writes a table anew as VACUUM FULL does, and does so in a
         transaction: then the time that it waits ends with the transaction, and a pool may stand in front.
         """
-        limit = f"SET LOCAL lock_timeout TO {max(1, round(wait_seconds * 1000))}"
         with self._explained(), psycopg.connect(self._connection_string, autocommit=True) as connection:
             connection.prepare_threshold = None
             parts = table_parts(connection, user)
             wait_for_readers(connection, self.name, parts, wait_seconds)
-            for machine, table, key in parts:
-                told_by(connection, machine, f"BEGIN; {limit}; CLUSTER {table} USING {key}; COMMIT")
-                told_by(connection, machine, f"ANALYZE {table}")
+            for part in parts:
+                rewrite(connection, part, wait_seconds)
             drop_moved_copies(connection, self.name, wait_seconds)
 
     def close(self) -> None:

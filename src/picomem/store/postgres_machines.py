@@ -7,6 +7,7 @@ Citus the same commands run on the server itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic, sleep
@@ -61,6 +62,12 @@ _SHARDS = (
     "JOIN pg_dist_node AS n ON n.groupid = p.groupid AND n.noderole = 'primary' "
     f"WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND (%(user)s::text IS NULL OR d.partmethod = 'h' "
     "AND s.shardid = get_shard_id_for_distribution_column(t.oid, %(user)s::text)) ORDER BY t.relname, s.shardid"
+)
+_SHARDS_OF_LOCKS = (
+    "SELECT n.nodename, n.nodeport, shard_name(s.logicalrelid, s.shardid) FROM pg_dist_shard AS s "
+    "JOIN pg_dist_placement AS p ON p.shardid = s.shardid "
+    "JOIN pg_dist_node AS n ON n.groupid = p.groupid AND n.noderole = 'primary' "
+    f"WHERE s.logicalrelid = to_regclass('{SCHEMA}.user_locks') ORDER BY s.shardid"
 )
 _ASK = (
     "SELECT success, result FROM master_run_on_worker(ARRAY[%(host)s]::text[], ARRAY[%(port)s]::int[], "
@@ -123,11 +130,29 @@ def told_by(connection: psycopg.Connection[Any], machine: Machine, command: str)
     asked = {"host": machine.host, "port": machine.port, "command": command}
     success, result = connection.execute(_ASK, asked).fetchone() or (False, "")
     if not success:
-        problem = " ".join(str(result).split()).rstrip(".")
-        raise errors.StoreError(
-            CodedText("failure.machine_failed", machine=str(machine), problem=problem, command=Command("purge"))
-        )
+        raise _failed(machine, " ".join(str(result).split()).rstrip("."))
     return str(result)
+
+
+def _failed(machine: Machine, problem: str) -> errors.StoreError:
+    return errors.StoreError(
+        CodedText("failure.machine_failed", machine=str(machine), problem=problem, command=Command("purge"))
+    )
+
+
+def rewrite(connection: psycopg.Connection[Any], part: TablePart, wait_seconds: float) -> None:
+    """Write a table with its indexes anew, waiting so long at most for its lock. Raises StoreError.
+
+    That the table has another file afterwards is the proof: of a command of several statements Citus tells how the
+    first one ended."""
+    machine, table, key = part
+    limit = max(1, round(wait_seconds * 1000))
+    in_file = f"SELECT CAST(pg_relation_filenode('{table}') AS text)"
+    before = told_by(connection, machine, in_file)
+    told_by(connection, machine, f"BEGIN; SET LOCAL lock_timeout TO {limit}; CLUSTER {table} USING {key}; COMMIT")
+    if told_by(connection, machine, in_file) == before:
+        raise _failed(machine, f"{table} was not written anew, perhaps because it is locked")
+    told_by(connection, machine, f"ANALYZE {table}")
 
 
 def table_parts(connection: psycopg.Connection[Any], user: str | None) -> list[TablePart]:
@@ -144,6 +169,28 @@ def size(connection: psycopg.Connection[Any]) -> int:
     text = _SIZE_OF_SHARDS if is_distributed(connection) else _SIZE
     (total,) = connection.execute(text.encode()).fetchone() or (0,)
     return int(total)
+
+
+def users_that_answer(connection: psycopg.Connection[Any]) -> list[str]:
+    """The users who ever wrote, but for those on machines that do not answer."""
+    shards: dict[Machine, list[str]] = {}
+    for host, port, shard in connection.execute(_SHARDS_OF_LOCKS.encode()).fetchall():
+        shards.setdefault(Machine(host, port), []).append(shard)
+    users: list[str] = []
+    for machine, tables in shards.items():
+        with suppress(errors.StoreError):
+            users += json.loads(told_by(connection, machine, _users_in(tables)) or "[]")
+    return sorted(users)
+
+
+def _users_in(tables: Iterable[str]) -> str:
+    """The question for all users of some shards: one statement, which shows everyone's rows before it reads any."""
+    each = " UNION ALL ".join(f"SELECT user_id FROM {table} WHERE shown.is_on = 'on'" for table in tables)
+    return (
+        "SELECT CAST(coalesce(json_agg(found.user_id), '[]') AS text) "
+        "FROM (SELECT set_config('picomem.everyone', 'on', true) AS is_on OFFSET 0) AS shown "
+        f"CROSS JOIN LATERAL ({each}) AS found"
+    )
 
 
 def wait_for_readers(

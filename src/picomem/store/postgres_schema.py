@@ -264,6 +264,11 @@ class PostgresMaintenance:
             )
         return problems
 
+    def silent_machines(self) -> list[str]:
+        """The machines of Citus that do not answer."""
+        with self._connector.asking() as connection:
+            return list(map(str, postgres_machines.silent_machines(connection)))
+
     def words_integrity(self, source: str) -> str:  # noqa: ARG002 - of the protocol
         """Whether the tables are complete; their rows are compared with those of the memories."""
         return "; ".join(map(_lacking, self._connector.incomplete_full_text()))

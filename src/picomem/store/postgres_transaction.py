@@ -8,18 +8,20 @@ from typing import Any
 import psycopg
 from psycopg import sql as quoted
 
-from picomem.errors import Corrupt
+from picomem.errors import Corrupt, Unreachable
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, postgres_search
 from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres_dialect import translated_statement
 from picomem.store.postgres_errors import postgres_translation
+from picomem.store.postgres_machines import users_that_answer
 from picomem.store.postgres_search import PostgresSearch
 from picomem.store.sql_statements import is_of_everyone, statement
 
 DATABASE = "postgres"  # whose statements
 
+_RANGE = "u.user_id >= :first AND u.user_id <= :last"  # of the users of whom due work is asked
 Message = str | tuple[str, Mapping[str, object]]  # a statement, and its values where it has any
 
 
@@ -48,6 +50,11 @@ class OpenTransaction:
         self._begin = begin
         self._sees = sees
 
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether it only reads, and goes on after an error."""
+        return self._restart is not None
+
     def execute(self, text: str, values: Mapping[str, object], sees: str | Everyone | None) -> psycopg.Cursor[Any]:
         """Run a statement that sees the rows of a user, of everyone, or as far as that matters of nobody."""
         try:
@@ -55,8 +62,10 @@ class OpenTransaction:
             return cursor.execute(translated_statement(text).encode(), values)
         except psycopg.Error as error:
             translation = postgres_translation(error, self.store)
-            if isinstance(translation, Corrupt) and self._restart is not None and self.connection is not None:
-                # The server ends a transaction with its first error, and a recall goes on without what is damaged.
+            is_passed_over = isinstance(translation, Corrupt | Unreachable)
+            if is_passed_over and self._restart is not None and self.connection is not None:
+                # The server ends a transaction with its first error, and a recall goes on without what is damaged, as
+                # does what is asked of everyone without those whose machine does not answer.
                 self._restart(self.connection)
                 self._sees = None
             raise translation from error
@@ -122,7 +131,30 @@ class PostgresTransaction(Transaction):
 
     def all(self, name: str, /, **values: object) -> list[Row]:
         self._refuse_others(name, values)
-        return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).fetchall()
+        text = statement(name, DATABASE)
+        try:
+            return self._opened.execute(text, values, _whose(name, values)).fetchall()
+        except Unreachable:
+            if not self._opened.is_snapshot or not is_of_everyone(name):
+                raise
+            found = self._of_those_that_answer(name, text, values)
+            if found is None:
+                raise
+            return found
+
+    def _of_those_that_answer(self, name: str, text: str, values: Mapping[str, object]) -> list[Row] | None:
+        """What a statement of everyone gives without the users whose machine does not answer; None for one that has to
+        see all rows."""
+        if name != "users" and _RANGE not in text:
+            return None
+        users = users_that_answer(self._opened.see(None))
+        if name == "users":
+            return [(user, len(user.encode())) for user in users]
+        chosen = [user for user in users if str(values["first"]) <= user <= str(values["last"])]
+        of_one = text.replace(_RANGE, "u.user_id = :user")
+        return [
+            row for user in chosen for row in self._opened.execute(of_one, {**values, "user": user}, user).fetchall()
+        ]
 
     def one(self, name: str, /, **values: object) -> Row | None:
         self._refuse_others(name, values)
