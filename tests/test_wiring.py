@@ -71,6 +71,7 @@ def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
         "__init__.py",  # its docstring is the package's description
         "app.py",
         "cli/main.py",  # an example of an address
+        "cli/postgres_store.py",  # makes a store on a server
         "paths.py",  # the name of a store: a file or an address
         "settings_tables.py",
         "operations/reference_page.py",

@@ -25,14 +25,14 @@ OpenStore = Callable[..., Engine]
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a new store, for its owner."""
-    yield address_of(tmp_path, is_citus=chosen().name == CITUS)
+    yield address_of(tmp_path, is_citus=chosen().name in CITUS)
     forget_databases(tmp_path)
 
 
 @pytest.fixture
 def fenced(address: str) -> str:
     """The same for a role to which row-level security applies: on Citus none that owns the tables."""
-    return as_plain_role(address) if chosen().name == CITUS else address
+    return as_plain_role(address) if chosen().name in CITUS else address
 
 
 @pytest.fixture

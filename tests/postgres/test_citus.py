@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from tests.cli.conftest import Picomem
+from tests.databases import chosen
 from tests.postgres_server import (
     address_of,
     as_administrator,
@@ -34,7 +35,10 @@ from picomem.store import due_work, users
 from picomem.store.connector import CitusChoice
 from picomem.store.postgres import PostgresConnector
 
-pytestmark = pytest.mark.requirement("X11")
+pytestmark = [
+    pytest.mark.requirement("X11"),
+    pytest.mark.skipif(chosen().name == "citus", reason="asks the stand-in what it recorded"),
+]
 SECRET = "zwyxquorvalpuntigam"
 
 
@@ -217,3 +221,15 @@ def test_what_is_asked_of_all_users_is_asked_of_those_whose_machine_answers(
         search = partial(due_work.to_embed, model="static")
         found = job_store(runtime.engine(scope=Scope(up))).find("embed", "", search)
         assert [reach.user for reach in found] == [up]
+
+
+def test_a_purge_waits_for_the_machine_with_a_sentence_and_takes_nothing_out_meanwhile(
+    one_down: tuple[str, str], engine_of_user: Callable[[str], Engine]
+) -> None:
+    """It holds the lock of everyone, which is one on every machine."""
+    up, down = one_down
+    for user in (up, down):
+        with pytest.raises(Unreachable, match=r"A machine of .* does not answer") as refused:
+            engine_of_user(user).purge(everything=True)
+        assert "\n" not in str(refused.value)
+    assert [memory.key for memory in engine_of_user(up).memories()] == ["harbour"]

@@ -93,12 +93,17 @@ def is_distributed(connection: psycopg.Connection[Any]) -> bool:
     return connection.execute(_DISTRIBUTED.encode()).fetchone() is not None
 
 
-def division(connection: psycopg.Connection[Any]) -> tuple[int, int]:
+class Division(NamedTuple):
     """Into how many shards each table of users is divided, and on how many machines they lie; 0 and 1 without Citus."""
-    if not is_distributed(connection):
-        return 0, 1
-    shards, machines_taken = connection.execute(_DIVISION.encode()).fetchone() or (0, 0)
-    return int(shards), int(machines_taken)
+
+    shards: int = 0
+    machines: int = 1
+
+
+def division(connection: psycopg.Connection[Any]) -> Division:
+    """How the tables of a store are divided."""
+    row = connection.execute(_DIVISION.encode()).fetchone() if is_distributed(connection) else None
+    return Division(*row) if row else Division()
 
 
 def machines(connection: psycopg.Connection[Any]) -> list[Machine]:
@@ -121,13 +126,17 @@ def _answers(connection: psycopg.Connection[Any], machine: Machine) -> bool:
     return True
 
 
-def told_by(connection: psycopg.Connection[Any], machine: Machine, command: str) -> str:
-    """Run a command on a machine; the text that it gives. Raises StoreError, as psycopg's for HERE."""
+def told_by(connection: psycopg.Connection[Any], machine: Machine, *commands: str) -> str:
+    """Run commands on a machine; the text that the only one of them gives. Raises StoreError, as psycopg's for HERE.
+
+    Of several commands Citus tells how the first one ended."""
     if machine == HERE:
-        cursor = connection.execute(command.encode(), prepare=False)
+        cursor = connection.cursor()
+        for command in commands:
+            cursor.execute(command.encode(), prepare=False)
         row = cursor.fetchone() if cursor.description else None
         return str(row[0]) if row else ""
-    asked = {"host": machine.host, "port": machine.port, "command": command}
+    asked = {"host": machine.host, "port": machine.port, "command": "; ".join(commands)}
     success, result = connection.execute(_ASK, asked).fetchone() or (False, "")
     if not success:
         raise _failed(machine, " ".join(str(result).split()).rstrip("."))
@@ -143,13 +152,12 @@ def _failed(machine: Machine, problem: str) -> errors.StoreError:
 def rewrite(connection: psycopg.Connection[Any], part: TablePart, wait_seconds: float) -> None:
     """Write a table with its indexes anew, waiting so long at most for its lock. Raises StoreError.
 
-    That the table has another file afterwards is the proof: of a command of several statements Citus tells how the
-    first one ended."""
+    The proof is that the table has another file afterwards."""
     machine, table, key = part
-    limit = max(1, round(wait_seconds * 1000))
+    limit = f"SET LOCAL lock_timeout TO {max(1, round(wait_seconds * 1000))}"
     in_file = f"SELECT CAST(pg_relation_filenode('{table}') AS text)"
     before = told_by(connection, machine, in_file)
-    told_by(connection, machine, f"BEGIN; SET LOCAL lock_timeout TO {limit}; CLUSTER {table} USING {key}; COMMIT")
+    told_by(connection, machine, "BEGIN", limit, f"CLUSTER {table} USING {key}", "COMMIT")
     if told_by(connection, machine, in_file) == before:
         raise _failed(machine, f"{table} was not written anew, perhaps because it is locked")
     told_by(connection, machine, f"ANALYZE {table}")
