@@ -383,6 +383,9 @@ ENGLISH = {
         "The conversations that it read from {path} stay, with their episodes: {sessions}; {command} erases one."
     ),
     "warning.sessions_not_read": "Past sessions were left out: they need the permission {permission}.",
+    "warning.silent_machines": (
+        "Machines of the store do not answer ({machines}), so damaged rows that may be this user's were not looked for."
+    ),
     "warning.spelled": "“{name}” was not found; looked for {words} as well.",
     "why.contains": "contains {words}",
     "why.from_time": "from the time asked for",

@@ -223,13 +223,18 @@ def test_what_is_asked_of_all_users_is_asked_of_those_whose_machine_answers(
         assert [reach.user for reach in found] == [up]
 
 
-def test_a_purge_waits_for_the_machine_with_a_sentence_and_takes_nothing_out_meanwhile(
-    one_down: tuple[str, str], engine_of_user: Callable[[str], Engine]
+def test_a_purge_of_a_user_whose_machine_answers_is_done_and_says_what_was_not_asked(
+    one_down: tuple[str, str], engine_of_user: Callable[[str], Engine], place: Path
 ) -> None:
-    """It holds the lock of everyone, which is one on every machine."""
     up, down = one_down
-    for user in (up, down):
-        with pytest.raises(Unreachable, match=r"A machine of .* does not answer") as refused:
-            engine_of_user(user).purge(everything=True)
-        assert "\n" not in str(refused.value)
-    assert [memory.key for memory in engine_of_user(up).memories()] == ["harbour"]
+    engine = engine_of_user(up)
+    engine.remember(f"The gate code of the harbour is {SECRET}", key="gate")
+    purged = engine.purge(everything=True)
+    assert purged.finished and purged.scan is not None and purged.scan.clean
+    assert any("do not answer (db2:5432)" in sentence for sentence in purged.left)
+    assert "db2:5432 (does not answer)" in purged.out_of_reach
+    assert not [path for path in files_of(place) if SECRET.encode() in path.read_bytes()]
+    assert engine.scrub().unfinished == ""
+    with pytest.raises(Unreachable, match=r"A machine of .* does not answer") as refused:
+        engine_of_user(down).purge(everything=True)
+    assert "\n" not in str(refused.value)

@@ -17,8 +17,8 @@ from picomem.erasure.scrub import scrub
 from picomem.errors import Conflict, NotFound, StoreError
 from picomem.memory.lease import PURGING, Lease, purge_seconds
 from picomem.paths import data_dir, named_path
-from picomem.store import tombstones, user_entries, users
-from picomem.store.connector import EVERYONE
+from picomem.store import contact_rows, tombstones, user_entries, users
+from picomem.store.connector import erasing
 from picomem.transfer.export_file import write_again
 
 if TYPE_CHECKING:
@@ -58,9 +58,12 @@ class Eraser:
             return planned(tx, self._context.scope, holdings, chosen, made, left)
 
     def _missed(self) -> tuple[str, ...]:
-        """A sentence if rows may be missed because an index lacks them. It takes long, so nobody is kept out of the
-        store meanwhile."""
-        return (_DAMAGED_INDEX,) if self._context.connector.maintenance.has_damaged_index() else ()
+        """Sentences about rows that may be missed, because an index lacks them or a machine of the store does not
+        answer. It takes long, so nobody is kept out of the store meanwhile."""
+        maintenance = self._context.connector.maintenance
+        damaged = (_DAMAGED_INDEX,) if maintenance.has_damaged_index() else ()
+        silent = tuple(maintenance.silent_machines())
+        return (*damaged, *((CodedText("warning.silent_machines", machines=silent),) if silent else ()))
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
         # A purge of everything follows no links, so it need not check them.
@@ -81,6 +84,8 @@ class Eraser:
     def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
         """A sentence about each kind of damaged rows that a plan may miss."""
         damaged = (_DAMAGED_LINKS,) if may_remain(holdings, made) else ()
+        if self._context.connector.maintenance.silent_machines():  # where damaged rows cannot be looked for
+            return damaged
         return (*_perhaps_of_user(tx, self._context.scope), *damaged)
 
     def purge(
@@ -120,8 +125,9 @@ class Eraser:
     ) -> tuple[bool, Erased | None, tuple[str, ...]]:
         """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
         damaged rows that it may have missed."""
-        # Of everyone: full text of a damaged row is made anew with that of all users.
-        with self._context.connector.write(EVERYONE) as tx:
+        with self._context.connector.write(
+            erasing(self._context.connector, self._context.scope, contact_rows.SCOPE)
+        ) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
                 lease.acquire(tx)

@@ -34,7 +34,7 @@ from picomem.store import (
     users,
     vector_rows,
 )
-from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.connector import Connector, Transaction, erasing
 from picomem.store.consolidations import RunText
 from picomem.store.session_rows import MessageText, SessionText, SummaryText
 from picomem.store.unchecked_rows import Stored
@@ -63,7 +63,7 @@ def scrub(
 ) -> Scrubbed:
     """Redact every memory version, episode, title of a transcript, change and conversation of a user; in one
     transaction, of everyone, because full text of a damaged row is made anew with that of all users."""
-    with connector.write(EVERYONE) if not dry_run else connector.read() as tx:
+    with connector.write(erasing(connector, scope)) if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
         scrubbing.every_row()
         for source in sorted(scrubbing.to_rebuild):

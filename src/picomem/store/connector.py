@@ -27,6 +27,14 @@ class Everyone(Enum):
 
 
 EVERYONE: Final = Everyone.EVERYONE
+
+
+class Several(NamedTuple):
+    """A transaction that writes rows of some users, and holds the lock of each."""
+
+    users: tuple[str, ...]
+
+
 # How long a request that only reads waits to write what it derived: another may hold the lock for half a minute.
 BRIEF_WAIT: Final = 0.2
 
@@ -135,7 +143,7 @@ class _RolledBack(Exception):
 
 
 @contextmanager
-def rolled_back(connector: Connector, scope: Scope | Everyone) -> Iterator[Transaction]:
+def rolled_back(connector: Connector, scope: Scope | Several | Everyone) -> Iterator[Transaction]:
     """A write transaction of which nothing is kept: for a dry run."""
     with suppress(_RolledBack), connector.write(scope) as tx:
         yield tx
@@ -158,7 +166,7 @@ class Connector(Protocol):
         ...
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         """A write transaction that holds the lock of the user of `scope`; nested calls join the outer one.
 
@@ -174,6 +182,13 @@ class Connector(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def erasing(connector: Connector, *scopes: Scope) -> Several | Everyone:
+    """Whose write an erasure is: everyone's, because full text of a damaged row is made anew with that of all users.
+    While a machine of others does not answer it is that of these users alone."""
+    users = tuple(sorted(scope.user for scope in scopes))
+    return Several(users) if connector.maintenance.silent_machines() else EVERYONE
 
 
 class PermittedConnector:
@@ -196,7 +211,7 @@ class PermittedConnector:
         return self._connector.read()
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         """See `Connector.write`."""
         self._caller.require(self._write, self._what)
@@ -226,7 +241,7 @@ class LateConnector:
         return self._opened().read()
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         return self._opened().write(scope, wait_seconds=wait_seconds)
 

@@ -47,7 +47,7 @@ from picomem import errors
 from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
 from picomem.store import postgres_commit, postgres_search
-from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore
+from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore, Several
 from picomem.store.postgres_dialect import SCHEMA
 from picomem.store.postgres_errors import LOCK_SECONDS, postgres_translated
 from picomem.store.postgres_machines import division, drop_moved_copies, rewrite, table_parts, wait_for_readers
@@ -116,10 +116,13 @@ class PostgresConnector:
             yield PostgresTransaction(opened)
 
     @contextmanager
-    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[PostgresTransaction]:
+    def write(
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
+    ) -> Iterator[PostgresTransaction]:
         """One transaction: all of it or nothing. Raises Locked or StoreError."""
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user, wait_seconds) as (opened, terms):
+        several = scope.users if isinstance(scope, Several) else ()
+        with self._begun(user, wait_seconds, several) as (opened, terms):
             if terms != TERMS_VERSION:
                 raise errors.StoreError(
                     CodedText("failure.other_full_text", place=self.name, command=Command("doctor", repair=True))
@@ -194,9 +197,10 @@ class PostgresConnector:
 
     @contextmanager
     def _begun(
-        self, user: str | None, wait_seconds: float | None = None
+        self, user: str | None, wait_seconds: float | None = None, several: Sequence[str] = ()
     ) -> Iterator[tuple[OpenTransaction, str | None]]:
-        """The transaction of a user, or of everyone, and the version of full text; nested calls join the outer one."""
+        """The transaction of a user, of several or of everyone, and the version of full text; nested calls join the
+        outer one."""
         outer = getattr(self._local, "write", None)
         if outer is not None:
             if self._local.user not in (None, user):
@@ -204,15 +208,19 @@ class PostgresConnector:
             with self._explained():
                 yield outer
             return
-        whose = EVERYONE if user is None else user
+        locked = several if user is None else (user,)
+        whose = locked[-1] if locked else EVERYONE
         token = postgres_commit.new_token()
-        lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
+        locks: list[Message] = [
+            text for name in locked for text in (*seeing(name), postgres_commit.locking(name, token))
+        ]
+        locks = locks or [*seeing(EVERYONE), "LOCK TABLE user_locks IN EXCLUSIVE MODE"]
         wait = max(1, round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000))  # 0 would wait forever
         limit = f"SET LOCAL lock_timeout TO '{wait}ms'"
         with self._explained():
-            connection, cursor = self._began(["BEGIN", PROPAGATE, _PATH, limit, _IDLE, *seeing(whose), lock, _TERMS])
+            connection, cursor = self._began(["BEGIN", PROPAGATE, _PATH, limit, _IDLE, *locks, _TERMS])
         opened = OpenTransaction(self.name, whose, connection)
-        with self._ended(opened, partial(self._settle, user, token)):
+        with self._ended(opened, partial(self._settle, locked[0] if locked else None, token)):
             row = cursor.fetchone()
             terms = str(row[0]) if row else None
             self._local.write, self._local.user = (opened, terms), user

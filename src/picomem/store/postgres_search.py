@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from picomem.errors import Unreachable
 from picomem.records.scope import Scope
 from picomem.store.postgres_dialect import SCHEMA, translated_schema
 from picomem.store.postgres_machines import is_distributed
@@ -127,7 +128,11 @@ class PostgresSearch:
         return near
 
     def has_term_with(self, part: str) -> bool:
-        return self._tx.one("any_term_with", part=part) is not None
+        try:
+            return self._tx.one("any_term_with", part=part) is not None
+        except Unreachable:
+            answering = self._tx.all("users")
+            return any(self._tx.one("user_term_with", user=user, part=part) for user, _ in answering)
 
     def size(self, source: str) -> int:
         row = self._tx.one("indexed_documents", source=_NUMBERS[source])

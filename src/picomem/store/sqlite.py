@@ -30,7 +30,7 @@ from picomem.coded_text import CodedText, Command
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta, sqlite_connection
-from picomem.store.connector import Everyone, Maintenance
+from picomem.store.connector import Everyone, Maintenance, Several
 from picomem.store.database_files import SUFFIXES, log_size, make_log_writable
 from picomem.store.file_checks import last_check
 from picomem.store.lost_files import LogIndex, look_for_lost_files, read_log_index, warn_of_cut_log
@@ -243,7 +243,9 @@ class SqliteConnector:
                         connection.execute("COMMIT")
 
     @contextmanager
-    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[SqliteTransaction]:
+    def write(
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
+    ) -> Iterator[SqliteTransaction]:
         """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
 
         Raises StoreError as well where full text was made by another version of the analyser: what that version put in

@@ -54,6 +54,9 @@ CROSS JOIN LATERAL (
     GROUP BY term ORDER BY term LIMIT :limit
 ) AS t ORDER BY t.term
 
+-- name: user_term_with
+SELECT 1 FROM word_postings WHERE user_id = :user AND strpos(term, :part) > 0 LIMIT 1
+
 -- everyone: any_term_with
 SELECT 1 FROM word_postings WHERE strpos(term, :part) > 0 LIMIT 1
 
