@@ -254,11 +254,7 @@ class PostgresConnector:
     def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
         try:
             ended = connection.execute("COMMIT", prepare=False)
-        except psycopg.OperationalError:
-            if not connection.closed:
-                raise
-            settle()
-        except psycopg.InternalError:  # of Citus, when the machine of the user did not answer
+        except (psycopg.OperationalError, psycopg.InternalError):  # which Citus says of a machine that did not answer
             settle()
         else:
             if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
