@@ -6,11 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from picomem.engine.engine import Engine
+from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.light_dataclass import replace
-from picomem.memory.review_items import REVIEW, ReviewItem, ReviewPlace, ReviewVerdict, items_at, settle, waiting
+from picomem.memory.review_items import (
+    REVIEW,
+    ReviewItem,
+    ReviewPlace,
+    ReviewVerdict,
+    count_from_others,
+    items_at,
+    settle,
+    waiting,
+)
 from picomem.memory.suggestions import Suggestion, settle_suggestion, suggestion_named, suggestions
-from picomem.records.memory import Change
-from picomem.store import memories
+from picomem.records.memory import Change, doubted_pairs
+from picomem.store import memories, memory_doubts
 
 
 class PendingDecisions(NamedTuple):
@@ -20,10 +30,22 @@ class PendingDecisions(NamedTuple):
     items: list[ReviewItem]
 
 
-def count_to_review(engine: Engine, *, untrusted: bool = False) -> int:
-    """How many decisions wait; with `untrusted` also about what came from others."""
+class WaitingCounts(NamedTuple):
+    """How many decisions wait: about what may be outdated, about what was heard in passing, and about what came from
+    others."""
+
+    pairs: int
+    suggestions: int
+    from_others: int
+
+
+def count_waiting(engine: Engine) -> WaitingCounts:
+    """Count the decisions that wait."""
+    now = engine.now()
     with engine._context.connector.read() as tx:
-        return len(waiting(tx, engine.scope, engine.now(), untrusted=untrusted))
+        pairs = doubted_pairs(memory_doubts.contradicting(tx, engine.scope, now))
+        others = count_from_others(tx, engine.scope, now)
+        return WaitingCounts(len(pairs), len(suggestions(tx, engine.scope)), others)
 
 
 def pending_decisions(
@@ -68,13 +90,30 @@ def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
 def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = "") -> tuple[Change, str]:
     """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
     InvalidInput."""
+    return decide_on_all(engine, [(name, other)], verdict)[0]
+
+
+def decide_on_all(engine: Engine, items: Sequence[tuple[str, str]], verdict: ReviewVerdict) -> list[tuple[Change, str]]:
+    """Decide on several in one run: each is a memory or a suggestion, with the other memory of its pair or nothing.
+
+    What does not wait any more, or may not be kept, is left out. Raises what `decide_on` raises where nothing is left.
+    """
+    decided: list[tuple[Change, str]] = []
+    problem: PicomemError | None = None
     with engine._context.connector.write(engine.scope) as tx:
         writer = engine._context.writer(REVIEW)
-        suggestion = suggestion_named(tx, engine.scope, name)
-        if suggestion is not None:
-            change = settle_suggestion(tx, writer, engine.scope, suggestion, verdict)
-        else:
-            change = settle(tx, writer, engine.scope, name, verdict, other)
-        key = memories.key_of(tx, engine.scope, change.memory_id)
+        for name, other in items:
+            try:
+                suggestion = suggestion_named(tx, engine.scope, name)
+                if suggestion is not None:
+                    change = settle_suggestion(tx, writer, engine.scope, suggestion, verdict)
+                else:
+                    change = settle(tx, writer, engine.scope, name, verdict, other)
+            except (NotFound, Conflict, InvalidInput, Refused) as error:
+                problem = error
+            else:
+                decided.append((change, memories.key_of(tx, engine.scope, change.memory_id)))
+        if problem is not None and not decided:
+            raise problem
     engine._context.settle()
-    return change, key
+    return decided

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
-from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
+from picomem.engine.review import count_waiting, decide_on_all, pending_decisions, waiting_suggestions
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
@@ -31,7 +31,11 @@ class ReviewRequest:
     )
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs; or any memory that it replaces", "")
+    also: tuple[str, ...] = option(
+        "further ones to decide on in the same way and run, as in NAME or, for a pair, 'NEWER OLDER'", many=True
+    )
     untrusted: bool = option("also list what came from tools, the web or others, and was not reviewed yet", False)
+    count: bool = option("only say how many decisions wait, with all that `untrusted` lists", False)
     limit: int = option("maximum number of entries", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
@@ -50,7 +54,8 @@ class WaitingView:
 class ReviewResult:
     """The pending decisions on memories, pairs first; or the change that was made, with the key of its memory.
 
-    The first page also holds as many `suggestions`, the latest first; `suggested` is how many there are.
+    The first page also holds as many `suggestions`, the latest first; `suggested` is how many there are. `total` is how
+    many decisions wait on all pages, or how many were made.
 
     `left_out` is how many more wait behind `cursor`, which is empty on the last page. Where nothing waits, `untrusted`
     is how many more there are with the option of that name. `warnings` says what of the page is damaged.
@@ -64,6 +69,7 @@ class ReviewResult:
     untrusted: int = 0
     suggestions: list[SuggestionView] = field(default_factory=list)
     suggested: int = 0
+    total: int = 0
     warnings: list[str] = field(default_factory=list)
 
 
@@ -80,8 +86,12 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     if request.verdict:
         if engine.caller.is_agent:
             raise Forbidden(CodedText("failure.only_person_reviews", command=Command("review")))
-        change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
-        return ReviewResult([], 0, "", change_view(engine, change, key), key)
+        items = [(request.name, request.other), *map(_newer_and_older, request.also)]
+        decided = decide_on_all(engine, items, ReviewVerdict(request.verdict))
+        change, key = decided[0]
+        return ReviewResult([], 0, "", change_view(engine, change, key), key, total=len(decided))
+    if request.count:
+        return ReviewResult([], 0, "", None, "", total=sum(count_waiting(engine)))
 
     def page_in(places: Sequence[ReviewPlace]) -> tuple[Sequence[ReviewPlace], str]:
         return page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
@@ -97,15 +107,37 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
         for item in items
     ]
-    untrusted = 0 if places or request.untrusted else count_to_review(engine, untrusted=True)
-    waiting = [] if request.cursor else waiting_suggestions(engine)
-    suggested = [suggestion_view(suggestion) for suggestion in waiting[: request.limit]]
-    return ReviewResult(views, left_out, cursor, None, "", untrusted, suggested, len(waiting), damage_warnings(damaged))
+    untrusted = 0 if places or request.untrusted else count_waiting(engine).from_others
+    suggestions = waiting_suggestions(engine)
+    return ReviewResult(
+        views,
+        left_out,
+        cursor,
+        change=None,
+        key="",
+        untrusted=untrusted,
+        suggestions=[] if request.cursor else [suggestion_view(one) for one in suggestions[: request.limit]],
+        suggested=len(suggestions),
+        total=len(places) + len(suggestions),
+        warnings=damage_warnings(damaged),
+    )
+
+
+def _newer_and_older(text: str) -> tuple[str, str]:
+    newer, _, older = text.strip().partition(" ")
+    return newer, older.strip()
+
+
+def _decided(result: ReviewResult) -> str:
+    more = f" and {result.total - 1:,} more" if result.total > 1 else ""
+    return f"{result.key}{more}"
 
 
 def _listed(result: ReviewResult) -> str:
     if result.change:
-        return f"{result.key}: {result.change.reason}"
+        return f"{_decided(result)}: {result.change.reason}"
+    if result.total and not result.waiting and not result.suggestions:
+        return f"{plural(result.total, 'decision')} to make"
     lines = []
     for item in result.waiting:
         beside = (
@@ -119,9 +151,11 @@ def _listed(result: ReviewResult) -> str:
 def _present_review(result: ReviewResult) -> Presentation:
     if result.change:
         return Presentation(
-            blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
+            blocks=(Sentence(f"{_decided(result)}: {result.change.reason}."),),
             next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
         )
+    if result.total and not result.waiting and not result.suggestions:
+        return Presentation(blocks=(Sentence(f"{plural(result.total, 'decision')} to make."),))
     if not result.waiting and not result.suggestions and not result.warnings:
         others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
         more = (others,) if result.untrusted else ()
