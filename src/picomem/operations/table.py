@@ -31,7 +31,7 @@ _PLACES = {
     "explaining": ("why", "history"),
     "timeline": ("timeline",),
     "index_page": ("index",),
-    "overview": ("days", "projects"),
+    "overview": ("overview", "days", "projects"),
     "sessions": (
         "sessions",
         "messages",

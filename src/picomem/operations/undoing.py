@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
+from picomem.engine.overview import texts_of_changes
 from picomem.engine.transfers import left_by_undo
 from picomem.engine.upkeep import undone_changes
 from picomem.errors import InvalidInput
@@ -93,10 +94,13 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class ListedChange:
-    """`undone_by` is the change that took it back, empty where none did or where that was undone itself."""
+    """`undone_by` is the change that took it back, empty where none did or where that was undone itself. `before` and
+    `after` are what the memory said; empty where it was not there."""
 
     change: ChangeView
     undone_by: str
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,16 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         wanted=_wanted(engine, request),
     )
     page = recorded[: request.limit]
-    listed = [ListedChange(view, undone.get(view.id, "")) for view in change_views(engine, page)]
+    texts = texts_of_changes(engine, [change for change, _ in page])
+    listed = [
+        ListedChange(
+            view,
+            undone.get(view.id, ""),
+            texts.get((view.memory_id, view.before or 0), ""),
+            texts.get((view.memory_id, view.after or 0), ""),
+        )
+        for view in change_views(engine, page)
+    ]
     cursor = cursor_of_id("changes", page[-1][0].id) if len(recorded) > len(page) else ""
     filters = given_filters(request, ("run", "verb", "actor", "since", "until"))
     if filters and (listed or not engine.changes(1, about=request.name, damaged=damaged)):
