@@ -12,17 +12,20 @@ from anyio import to_thread
 
 from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
 from picomem.coded_text import CodedText
-from picomem.errors import InvalidInput, StoreError
+from picomem.engine.upkeep import redaction
+from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Sentence, Verbatim
 from picomem.records.session import Channel
+from picomem.settings import load
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from picomem.agent.loop import PicoBot
     from picomem.engine.engine import Engine
+    from picomem.models.provider import ModelChoice
 
 
 _NOT_INSTALLED = CodedText("warning.no_agent_library")
@@ -75,6 +78,52 @@ def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
     return ChatModelResult(chosen.provider, chosen.model, problem)
 
 
+@dataclass(frozen=True, slots=True)
+class TryModelRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TriedModel:
+    """The model of the settings as they are now, and what it answered. `is_used` is false where this process began with
+    another one, and has to be started anew."""
+
+    provider: str
+    model: str
+    answer: str
+    is_used: bool
+
+
+async def try_model(engine: Engine, _request: TryModelRequest) -> TriedModel:
+    """Ask the model of the settings for one word, and say what it answers.
+
+    The settings are read anew. Raises InvalidInput where none is set, and GeneratorFailed where it does not answer.
+    """
+    check_installed()
+    from pydantic_ai.direct import model_request
+    from pydantic_ai.exceptions import AgentRunError
+    from pydantic_ai.messages import ModelRequest
+
+    from picomem.agent.loop import failure
+    from picomem.models.provider import chat_choice, model_of
+
+    chosen = chat_choice(await to_thread.run_sync(load))
+    try:
+        reply = await model_request(model_of(chosen), [ModelRequest.user_text_prompt("Say one word: ready")])
+    except AgentRunError as error:
+        raise GeneratorFailed(failure(error, redaction(engine))) from error
+    return TriedModel(chosen.provider, chosen.model, (reply.text or "").strip()[:200], _is_used(engine, chosen))
+
+
+def _is_used(engine: Engine, chosen: ModelChoice) -> bool:
+    from picomem.models.provider import chat_choice
+
+    try:
+        return chat_choice(engine.settings) == chosen
+    except InvalidInput:
+        return False
+
+
 async def open_model(engine: Engine) -> Model:
     """The model of the settings. Raises InvalidInput where PicoBot's libraries are missing, or no model is set."""
     check_installed()
@@ -119,6 +168,10 @@ def _told_model(result: ChatModelResult) -> str:
     return result.problem or f"PicoBot talks with {result.model} of {result.provider}."
 
 
+def _told_trial(tried: TriedModel) -> str:
+    return f"{tried.model} of {tried.provider} answers: {tried.answer}"
+
+
 OPERATIONS = (
     Operation(
         name="chat-model",
@@ -132,6 +185,18 @@ OPERATIONS = (
         example="picomem chat-model",
         read_only=True,
         idempotent=True,
+    ),
+    Operation(
+        name="try-model",
+        group="look",
+        request=TryModelRequest,
+        result=TriedModel,
+        run=try_model,
+        present=lambda tried: Presentation(blocks=(Sentence(_told_trial(tried)),)),
+        reply=lambda tried: _told_trial(tried),
+        permission="memory:write:session",
+        example="picomem try-model",
+        asynchronous=True,
     ),
     Operation(
         name="chat",
