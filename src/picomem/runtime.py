@@ -53,6 +53,11 @@ class Runtime:
         """The settings of every engine."""
         return self._resources.settings
 
+    @property
+    def store_name(self) -> str:
+        """The name of the file or of the database, without the place where it is."""
+        return self._resources.connector.name.replace("\\", "/").rpartition("/")[2]
+
     def engine(self, caller: Caller | None = None, scope: Scope | None = None, *, closes: bool = False) -> Engine:
         """Make the engine of a caller, in microseconds; it needs no closing.
 
