@@ -386,4 +386,9 @@ ENGLISH = {
     "why.words": "words: {words}",
     "why_word.near": "{word} (near {asked})",
     "words.between": ", ",
+    "warning.transcript_copy": "{path} is gone or changed; this is the kept copy.",
+    "warning.transcript_gone": "The transcript {path} is gone; only the preview is left.",
+    "warning.transcript_rewritten": "The transcript {path} was rewritten; only the preview is left.",
+    "warning.transcript_unknown": "The record of the transcript is gone; only the preview is left.",
+    "warning.transcript_unreadable": "{problem} Only the preview is left.",
 }
