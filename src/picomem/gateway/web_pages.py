@@ -18,6 +18,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
@@ -36,6 +37,7 @@ from picomem.gateway.guard import CERTIFICATE, SIGN_IN
 from picomem.page.html_rendering import THEMES, rendered, static_files
 from picomem.page.message_catalog import LANGUAGES, STATUSES, Say, preferred_language, say_in
 from picomem.page.page_view import WRITE, Act, PageContent, PageRequest, PageView, Redirect, own_path
+from picomem.page.review_view import count_to_review
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
@@ -336,8 +338,10 @@ class WebPages:
         state = last, self._calls.runtime.engine(caller).now() // MINUTE
         counted = self._to_review_by_user.get(caller.user)
         if counted is None or counted[0] != state:
-            listed = await self._calls.call(caller, "review", {"count": True})
-            counted = self._to_review_by_user[caller.user] = state, listed["total"]
+            counted = self._to_review_by_user[caller.user] = (
+                state,
+                await count_to_review(partial(self._calls.call, caller)),
+            )
         return counted[1]
 
     async def _view_response(self, request: Request, page: PageContent, view: PageView | None) -> Response:

@@ -14,7 +14,7 @@ from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Table, Text
 from picomem.operations.recall_views import HitSessionView, hit_session_view
 from picomem.operations.times import between
-from picomem.operations.undoing import Changes, ListedChange, changes
+from picomem.operations.undoing import Changes, ListedChange, changes_page
 from picomem.operations.wording import day, nothing_matches, step
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def overview(engine: Engine, request: OverviewRequest) -> OverviewResult:
             SessionOutcomeView(hit_session_view(outcome.session), [memory_view(one, now) for one in outcome.memories])
             for outcome in seen.sessions
         ],
-        changes=changes(engine, Changes(limit=request.limit)).changes,
+        changes=changes_page(engine, Changes(limit=request.limit)).changes,
         counts={"memories": counts.memories, "episodes": counts.episodes, "sessions": counts.sessions},
         read_at={host: iso(at) for host, at in counts.read_at.items()},
     )

@@ -119,6 +119,11 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
     `audit` counts the decisions and says what was refused.
     """
+    return changes_page(engine, request)
+
+
+def changes_page(engine: Engine, request: Changes) -> ChangesResult:
+    """A page of changes, for the operations that show them."""
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
     damaged: list[str] = []

@@ -112,9 +112,10 @@ def _inline(text: str) -> str:
     return html if _is_nested(_with_marks(html)) else plain
 
 
-def _span(found: re.Match[str]) -> str:
-    name = ("code", "strong", "em")[(found.lastindex or 1) - 1]
-    return f"<{name}>{found[found.lastindex or 1]}</{name}>"
+def _span(match: re.Match[str]) -> str:
+    group = match.lastindex or 1
+    name = ("code", "strong", "em")[group - 1]
+    return f"<{name}>{match[group]}</{name}>"
 
 
 def _with_marks(html: str) -> str:

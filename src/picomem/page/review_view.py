@@ -12,7 +12,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import MemoryView
 from picomem.operations.reviewing import WaitingView
 from picomem.operations.suggesting import SuggestionView
-from picomem.page.page_view import WRITE, PageContent, PageRequest, PageView, Redirect, own_path
+from picomem.page.page_view import WRITE, CallOperation, PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.word_diff import Marks, marked_differences
 
 _LIMIT = 20
@@ -45,6 +45,11 @@ class ReviewGroup:
     name: str
     verdicts: tuple[str, ...]
     entries: list[ReviewEntry]
+
+
+async def count_to_review(call: CallOperation) -> int:
+    """Return how many decisions wait: the number that every view has."""
+    return (await call("review", {"count": True}))["total"]
 
 
 async def show(asked: PageRequest) -> PageContent:

@@ -9,6 +9,7 @@ from typing import Any
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.operations.table import operation
 from picomem.page.html_rendering import exactly
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
@@ -36,6 +37,7 @@ class LegState:
 
 async def show(asked: PageRequest) -> PageContent:
     """The answer to the question in `q`; without one, what to ask."""
+    asked.caller.require(operation("recall").permission, "recall")
     question = asked.asked("q").strip()
     say = asked.say
     values: dict[str, Any] = {
