@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo screenshots docs test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled lint coverage soak bench \
+.PHONY: demo screenshots docs test style layers types wheel installed lowest check postgres postgres-sample postgres-pooled citus-sample lint coverage soak bench \
 	weights peers peers-tests server-memory conformance hosts unit lock clean
 
 demo: .venv/ready
@@ -115,6 +115,13 @@ postgres-sample: .venv/ready
 # The sample through PgBouncer in transaction mode, which must be installed: apt-get install pgbouncer
 postgres-pooled: .venv/ready
 	$(subst --database postgres,--database pgbouncer,$(ON_POSTGRES)) $(SAMPLE)
+
+# The sample on what stands in for Citus, and refuses what Citus refuses. On a real one, whose addresses are in
+# PICOMEM_TEST_CITUS_DSN (tests/databases.py): make citus-sample CITUS=citus
+CITUS ?= citus-fake
+
+citus-sample: .venv/ready
+	$(subst --database postgres,--database $(CITUS),$(ON_POSTGRES)) $(SAMPLE)
 
 # The tests of docs/reliability.md at their full amounts, hours of them; one row with ROW=R8, a part with SOAK=0.1.
 SOAK ?= 1

@@ -160,7 +160,7 @@ def _episode(talk: Talk, number: int, text: str) -> Episode:
 
 def directions_of(dimensions: int) -> Iterator[np.ndarray]:
     """Random unit vectors, without end."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - only vectors need it
 
     source = np.random.default_rng(_SEED)
     while True:

@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.share_curves import ShareAxis, drawn_shares
-from picomem.injection.context_block import hits_block
-from picomem.injection.prompt_context import AgentPrompt, recalled
+from picomem.injection.prompt_context import AgentPrompt, hits_block, recalled
 from picomem.injection.relevance import relevance
 from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole

@@ -213,7 +213,7 @@ def make_document(folder: Path, messages: int) -> Asked:
 
 def make_blanks(folder: Path, megabytes: int) -> Asked:
     """A packed transcript of blanks, with a message before them, between them and behind them."""
-    import zstandard
+    import zstandard  # noqa: PLC0415 - one input needs it
 
     path = folder / "session.jsonl.zst"
     blank = b" " * _MEGABYTE

@@ -157,7 +157,7 @@ class _Store:
 @contextmanager
 def _own_server() -> Iterator[str]:
     """A server of the tests' package, which keeps what it acknowledges."""
-    from tests.postgres_server import ROLE, Server, make_folder
+    from tests.postgres_server import ROLE, Server, make_folder  # noqa: PLC0415 - only with PostgreSQL
 
     server = Server(make_folder(), listen_addresses="", max_connections="200", shared_buffers="256MB", jit="off")
     server.make()

@@ -20,7 +20,6 @@ from pathlib import Path
 from picomem.app import open_store
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.settings import load
 from picomem.store.tables import users
 from question_sets import metrics
 from question_sets.cases import Case, read_cases, set_name
@@ -139,7 +138,7 @@ def run(
 
 def _server_for_trials(address: str) -> str:
     """The name of a store on a server that holds nothing but trials. Raises InvalidInput for another one."""
-    with closing(open_store(address, load(), create=True)) as store, store.read() as tx:
+    with closing(open_store(address, create=True)) as store, store.read() as tx:
         if any(not user.startswith(TRIAL_USERS) for user in users.ids(tx)):
             raise InvalidInput(f"{store.name} holds the memory of users; name a database that is made for measuring.")
         return store.name

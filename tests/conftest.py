@@ -22,7 +22,8 @@ from picomem.settings import Settings
 from picomem.settings_tables import RecallSettings
 from picomem.store.sqlite.connector import SqliteConnector
 from tests.amounts import amount
-from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
+from tests.citus_rules import offences
+from tests.databases import DATABASES, DEFAULT, FAKE, MARKER, Database, choose, chosen, problem
 from tests.slow_tests import listed, without_parameters
 from tests.temporary_files import keep_temporary_files_in_memory
 
@@ -186,6 +187,23 @@ def _forget_databases(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if folder is not None:
         chosen().forget(folder)
+
+
+_log_ends = [0]
+
+
+@pytest.fixture(autouse=True)
+def _citus_is_sent_what_it_takes() -> Iterator[None]:
+    """On the stand-in for Citus, hold every message that reached the server against what Citus takes."""
+    yield
+    if chosen().name == FAKE:
+        from tests.postgres_server import messages_since
+
+        messages, _log_ends[0] = messages_since(_log_ends[0])
+        # A store of one server forces its fence; the stand-in refuses to divide a table with a forced one.
+        divided = (message for message in dict.fromkeys(messages) if " FORCE ROW LEVEL " not in message)
+        refused = {message: offences(message) for message in divided}
+        assert {message: reasons for message, reasons in refused.items() if reasons} == {}
 
 
 @pytest.fixture

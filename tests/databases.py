@@ -2,7 +2,10 @@
 
 A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
 path stands for a database of the server that the tests start (`postgres_server.py`). `plain` is the same with a role that
-owns nothing, and `pgbouncer` the same through PgBouncer in transaction mode, where that is installed.
+owns nothing, and `pgbouncer` the same through PgBouncer in transaction mode, where that is installed. `citus-fake` is a
+stand-in for Citus (`citus_fake.sql`), as the plain role, and what reaches the server is held against what Citus takes.
+`citus` is a real one, where `$PICOMEM_TEST_CITUS_DSN` has the addresses of a superuser `postgres` on its machines, the
+coordinator first, and spaces between them; one machine is enough.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from picomem.store.tables import users, vector_rows
 from tests.sqlite_file import digests, disagreements, rows_of
 
 MARKER = "sqlite_file"
+FAKE = "citus-fake"
+CITUS = ("citus", FAKE)
 
 
 class Database(NamedTuple):
@@ -50,8 +55,8 @@ def _on_server(name: str) -> Database:
         from tests.pgbouncer import pooled
         from tests.postgres_server import address_of, as_plain_role
 
-        owners = address_of(path)
-        return {"plain": as_plain_role, "pgbouncer": pooled}.get(name, str)(owners)
+        owners = address_of(path, is_citus=name in CITUS)
+        return {"pgbouncer": pooled, "postgres": str}.get(name, as_plain_role)(owners)
 
     def connect(path: Path) -> Connector:
         from picomem.store.postgres.connector import PostgresConnector
@@ -108,7 +113,7 @@ DATABASES = {
     database.name: database
     for database in (
         Database("sqlite", SqliteConnector, disagreements, _files, digests, rows_of),
-        *(_on_server(name) for name in ("postgres", "plain", "pgbouncer")),
+        *(_on_server(name) for name in ("postgres", "plain", "pgbouncer", *CITUS)),
     )
 }
 DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")
@@ -120,6 +125,14 @@ def choose(name: str) -> None:
     """Let the tests run on the database of that name."""
     global _chosen
     _chosen = DATABASES[name]
+    if name == FAKE:
+        from tests.postgres_server import log_every_message
+
+        log_every_message()
+    if name == "citus":
+        from tests.postgres_server import use_cluster
+
+        use_cluster(os.environ["PICOMEM_TEST_CITUS_DSN"].split())
 
 
 def problem(mark: pytest.Mark) -> str:

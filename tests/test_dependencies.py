@@ -25,10 +25,10 @@ OPTIONAL = {
     "postgres": ("store/postgres",),
     "server": (
         "cli/serve.py",
-        *(f"page/{name}.py" for name in ("html_rendering", "svg_marks", "timeline_view")),
+        *(f"page/{name}.py" for name in ("html_rendering", "markdown_rendering", "svg_marks", "timeline_view")),
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages")),
-        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "channels")),
+        *(f"gateway/{name}.py" for name in ("chat_completions", "web_pages")),
+        *(f"gateway/{name}.py" for name in ("server_log", "channels")),
     ),
 }
 LEFT_OUT = SOURCES / "bench" / "peers" / "adapters"

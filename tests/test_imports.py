@@ -78,9 +78,9 @@ sys.exit(main())
 
 _HOOK = """
 import json, sys
-from picomem.hooks import hook
+from picomem.hooks import hook, hook_context
 options, event = dict(zip(sys.argv[1::2], sys.argv[2::2])), json.load(sys.stdin)
-hook._note_injected = lambda *_: None  # when the host has its answer
+hook._leave_host = hook_context.note_what_was_injected = lambda *_: None  # when the host has its answer
 hook._answer(options, event, 1)  # what the child does
 print(*sorted(sys.modules), file=sys.stderr, flush=True)
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import picomem
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, Refused
 from picomem.models.static_embedder import StaticEmbedder

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from picomem.clock import Micros, iso, parse_iso
+from picomem.engine.current_index_page import index_account
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import index_account
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Hit

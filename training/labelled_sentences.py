@@ -5,7 +5,7 @@
 A line of the file is JSON: `person`, `origin` (only `typed` counts), `said`, `durable` (`no`, `maybe`, `sure`). A story
 is a folder with the transcripts of an invented person, and `truth.json`, which quotes what lasts. The words stay out of
 this repository: the signals, the hashed words and the static vectors are kept, from which no sentence can be read. Read
-them anew whenever `policy/sentence_signals.py` observes something else.
+them anew whenever `policy/durability.py` observes something else.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.durability import find_sentences
-from picomem.policy.sentence_signals import observe
+from picomem.policy.durability import find_sentences, observe
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 from training.fitting import Table, Words, table

@@ -24,10 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from picomem.injection.context_block import HEAD_TOKENS, LINE_TOKENS
-from picomem.injection.prompt_context import AgentPrompt, candidates
-from picomem.injection.prompt_signals import observe_prompt
-from picomem.injection.relevance import WEIGHTS, hit_signals, relevance_signals, usefulness
+from picomem.injection.prompt_context import HEAD_TOKENS, LINE_TOKENS, AgentPrompt, candidates
+from picomem.injection.relevance import WEIGHTS, hit_signals, observe_prompt, relevance_signals, usefulness
 from picomem.light_dataclass import dataclass
 from picomem.records.hit import Answer, Hit
 from picomem.settings_tables import HookSettings

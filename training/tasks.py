@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from picomem.injection.prompt_context import without_pleasantries
-from picomem.injection.prompt_signals import observe_prompt
+from picomem.injection.relevance import observe_prompt
 from picomem.light_dataclass import dataclass
-from picomem.models.classifier import encode
-from picomem.policy.sentence_signals import observe
+from picomem.models.classifier import STEP
+from picomem.policy.durability import observe
 from training.examples import DATA, labelled_prompts, messages
 from training.fitting import Plan, Table, fit, joined, predict, table
 from training.injection_sets import FITTED_TO, prompts_of
@@ -100,3 +102,11 @@ def fit_without(task: Task, parts: np.ndarray, part: int) -> dict[str, np.ndarra
     """The arrays of a classifier that was not trained on one part of the examples."""
     rest = np.flatnonzero(parts != part)
     return fit(task.plan, task.examples.of(rest), task.labels[rest], task.weights[rest])
+
+
+def encode(classes: Sequence[str], names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Weights as the bytes of their file."""
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
+    head = {"classes": list(classes), "names": list(names), "step": STEP, "arrays": shapes}
+    body = [np.clip(np.rint(array / STEP), -32768, 32767).astype("<i2").tobytes() for array in arrays.values()]
+    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + b"".join(body)

@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for, so that `picomem --version` stays quick."""
     if name not in _PLACES:
         raise AttributeError(f"module 'picomem' has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # noqa: PLC0415 - importing picomem loads nothing
 
     module, attribute = _PLACES[name]
     return getattr(import_module(module), attribute)

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import closing
 from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem import paths
-from picomem.clock import Clock, local_zone, system_clock
+from picomem.clock import Clock, local_zone, system_clock, zone_named
 from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
-from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
+from picomem.errors import EmbedderFailed, InvalidInput, NoStore, PicomemError, StoreError
 from picomem.light_dataclass import replace
 from picomem.models.embedder import Embedder
+from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
-from picomem.store.connector import Connector, LateConnector
+from picomem.store.connector import CitusChoice, Connector, LateConnector, ServerStore
 from picomem.store.files.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite.connector import SqliteConnector
-from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from pydantic_ai.models import Model
-
-    from picomem.models.generator import Generator
     from picomem.models.static_embedder import Lexicon
     from picomem.operations.operation import Operation
+    from picomem.store.postgres.connector import PostgresConnector
 
 
 class StoreOptions(TypedDict, total=False):
@@ -63,9 +60,8 @@ def open_engine(
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
     `user` is the settings' where none is named; an id that a channel gives means the user for whom it stands (see
-    engine/user_aliases.py). With `folder` the project is that of the sessions in the folder. `permissions` are what the
-    caller may do, by default what `Caller` says. For the rest see `open_runtime`, which serves
-    several users.
+    engine/channel_contacts.py). With `folder` the project is that of the sessions in the folder. `permissions` are what
+    the caller may do, by default what `Caller` says. For the rest see `open_runtime`, which serves several users.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
@@ -115,7 +111,7 @@ def open_runtime(
     named = str(path) if path is not None else paths.named_store(chosen.data.database)
     snapshot = None
     if paths.is_server(named):
-        place, opened = paths.without_password(named), _server_opener(named, chosen, create=create)
+        place, opened = paths.without_password(named), _server_opener(named, create=create)
         open_store = None
     else:
         database = paths.database_path(chosen.data.dir, named)
@@ -136,15 +132,17 @@ def open_runtime(
         open_store=open_store,
     )
     if snapshot is not None:
-        _take_over_snapshot(runtime.engine(), snapshot)
+        from picomem.engine.transcripts import take_over_snapshot  # noqa: PLC0415 - few data folders have a snapshot
+
+        take_over_snapshot(runtime.engine(), snapshot)
     return runtime
 
 
-def open_store(name: str, settings: Settings, *, create: bool) -> Connector:
+def open_store(name: str, *, create: bool) -> Connector:
     """Open a store, a file or the address of a server, or make it. Raises NoStore where there is none and `create` is
     false, InvalidInput and StoreError."""
     if paths.is_server(name):
-        return _server_opener(name, settings, create=create)()
+        return _server_opener(name, create=create)()
     return _file_opener(paths.database_file(name), create=create, named=True)()
 
 
@@ -157,17 +155,24 @@ def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], C
     return opened
 
 
-def _server_opener(address: str, settings: Settings, *, create: bool) -> Callable[[], Connector]:
+def make_server_store(address: str, citus: CitusChoice | None) -> ServerStore:
+    """Make a store on a server, or bring it up to date; with `citus` divided among the machines of Citus. Raises
+    InvalidInput, Conflict, Unsupported and StoreError."""
+    with closing(_server_opener(address, create=True, citus=citus)()) as connector:
+        return connector.described()
+
+
+def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = None) -> Callable[[], PostgresConnector]:
     paths.check_address(address)
     try:
-        from picomem.store.postgres.connector import PostgresConnector
+        from picomem.store.postgres.connector import PostgresConnector  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("psycopg", "psycopg_pool"):
             raise
         raise InvalidInput(
             f"A store on PostgreSQL needs {error.name}; install it with: pip install 'picomem[postgres]'"
         ) from None
-    return lambda: PostgresConnector(address, create=create, partitions=settings.data.partitions)
+    return lambda: PostgresConnector(address, create=create, citus=citus)
 
 
 def _is_there(path: Path) -> bool:
@@ -175,28 +180,6 @@ def _is_there(path: Path) -> bool:
         return paths.status_of(path) is not None
     except InvalidInput:
         return False  # a folder that is closed to us: opening the database says so
-
-
-def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
-    """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
-    import logging
-
-    from picomem.engine.upkeep import import_sessions
-
-    log = logging.getLogger("picomem")
-    try:
-        done = import_sessions(engine, snapshot, move=True)
-    except NotFound:
-        return  # another process was faster, and has renamed it
-    except PicomemError as error:
-        log.warning("picomem: %s", one_line(str(error)))
-    else:
-        if done.differing:
-            log.warning(
-                "picomem: %d sessions of %s went another way here and were left.",
-                len(done.differing),
-                one_line(str(snapshot)),
-            )
 
 
 def check_exists(database: Path, *, named: bool) -> None:
@@ -247,8 +230,6 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
     """The embedder, or why there is none: recall works by words meanwhile, and says so."""
     if not isinstance(chosen, str):
         return chosen
-    from picomem.models.selection import embedder_of
-
     try:
         return embedder_of(chosen, settings.embedder)
     except EmbedderFailed as error:
@@ -257,37 +238,17 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 def _lexicon() -> Lexicon:
     """Return the lexicon; None without vectors, because the lexicon needs numpy."""
-    from picomem.models.static_embedder import Lexicon
+    from picomem.models.static_embedder import Lexicon  # noqa: PLC0415 - it needs numpy
 
     return Lexicon()
 
 
 def operations() -> tuple[Operation, ...]:
     """Every operation: those of the table, and the turns of PicoBot. What a gateway, a page or a TUI offers."""
-    from picomem.agent import turns
-    from picomem.operations import table
+    from picomem.agent import turns  # noqa: PLC0415 - a hook does not need them
+    from picomem.operations import table  # noqa: PLC0415 - a hook does not need them
 
     return (*table.operations(), *turns.OPERATIONS)
-
-
-def open_generator(settings: Settings) -> Generator:
-    """Open the generator that the settings name; without a model, the extractive one.
-
-    Nothing is connected to. Raises InvalidInput.
-    """
-    from picomem.models.selection import generator_of
-
-    return generator_of(settings)
-
-
-def open_chat_model(settings: Settings) -> Model:
-    """The model that PicoBot talks with: one of pydantic-ai's, as [model] says. Nothing is connected to.
-
-    Raises InvalidInput.
-    """
-    from picomem.models.provider import chat_choice, model_of
-
-    return model_of(chat_choice(settings))
 
 
 def zone_of(settings: Settings) -> tzinfo:
@@ -297,10 +258,8 @@ def zone_of(settings: Settings) -> tzinfo:
         return local_zone()
     if name == "UTC":
         return UTC
-    from zoneinfo import ZoneInfo
-
     try:
-        return ZoneInfo(name)
+        return zone_named(name)
     except (KeyError, ValueError, OSError) as error:
         raise InvalidInput(
             f"recall.timezone is “{name}”, which is not a time zone; write it like Europe/Berlin."

@@ -6,6 +6,7 @@ what time it is; nothing else in picomem reads the machine's clock for a value t
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -81,10 +82,15 @@ def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
         raise InvalidTime(f"“{text[:40]}” {exists}; write it as 2026-05-03 or 2026-05-03T14:30.") from error
 
 
+def zone_named(name: str) -> tzinfo:
+    """A zone with its daylight-saving rules. Raises KeyError, ValueError or OSError for a name that is none."""
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)
+
+
 def local_zone() -> tzinfo:
     """The machine's own zone, with its daylight-saving rules where they can be found."""
-    import os
-
     name = os.environ.get("TZ", "").lstrip(":")
     if not name:
         name = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
@@ -92,9 +98,7 @@ def local_zone() -> tzinfo:
         return UTC
     try:
         if name:
-            from zoneinfo import ZoneInfo
-
-            return ZoneInfo(name)
+            return zone_named(name)
     except (KeyError, ValueError, OSError):
         pass  # an unusual TZ: the offset of today is the best that is left
     return datetime.now().astimezone().tzinfo or UTC

@@ -24,30 +24,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from anyio import CancelScope
 from anyio.to_thread import run_sync
 
+from picomem.consolidation.apply import Applied
+from picomem.consolidation.consolidate import Consolidator, PreparedPart, raw
 from picomem.consolidation.due import distils_unasked
-from picomem.consolidation.proposal_checks import check_proposal
-from picomem.consolidation.timeline_entries import raw
-from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal
+from picomem.consolidation.reconcile import Reconciled
+from picomem.consolidation.transcripts import WaitingTranscript
+from picomem.engine.agent_support import consolidator, reconciler, transcript_consolidator
+from picomem.engine.audience import safe_text
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, NotFound, Refused
 from picomem.light_dataclass import dataclass, field
-from picomem.models.extractive_generator import ExtractiveGenerator, extracted
-from picomem.models.generator import Generator, Judge
+from picomem.models.generator import ExtractiveGenerator, Generator, Judge, extracted
 from picomem.records.session import Session
 from picomem.records.spend import Spend
-
-if TYPE_CHECKING:
-    from picomem.consolidation.apply import Applied
-    from picomem.consolidation.consolidate import Consolidator, PreparedPart
-    from picomem.consolidation.proposal_checks import CheckedProposal
-    from picomem.consolidation.reconcile import Reconciled
-    from picomem.consolidation.transcripts import WaitingTranscript
-    from picomem.engine.engine import Engine
-
 
 _STOPPING = ("failed", "busy")  # states after which no further session is tried
 

@@ -95,12 +95,21 @@ ENGLISH = {
     ),
     "failure.lost_entry": "The entry “{name}” of the store is gone; run {command}.",
     "failure.lost_transcript": "The record of a transcript is lost; run {command}.",
+    "failure.machine_failed": (
+        "{machine}, a machine of the store, did not do its part ({problem}), so it may still hold what was taken out. "
+        "Run {command} again when it answers."
+    ),
     "failure.make_other_token": (
         "a token gains none later, so make another with {command}, and a --scope for all else that it is to do."
     ),
     "failure.memory_no_episode": "“{name}” is a memory, not an episode; {history} and {why} show it.",
     "failure.missing_memory": (
         "Memory {name} is missing from its table or from an index: the file was damaged. Run {command}."
+    ),
+    "failure.moved_copies_left": (
+        "Citus has moved parts of {place} to another machine and not yet dropped the old copies, which still hold what "
+        "was taken out. Let the owner of the tables run `CALL citus_cleanup_orphaned_resources()`, or wait a minute; "
+        "then run {command} again."
     ),
     "failure.nearest_name": "did you mean “{other}”?",
     "failure.no_alias": "“{name}” stands for no user; {command} shows a user's tokens.",
@@ -378,6 +387,9 @@ ENGLISH = {
         "The conversations that it read from {path} stay, with their episodes: {sessions}; {command} erases one."
     ),
     "warning.sessions_not_read": "Past sessions were left out: they need the permission {permission}.",
+    "warning.silent_machines": (
+        "Machines of the store do not answer ({machines}), so damaged rows that may be this user's were not looked for."
+    ),
     "warning.spelled": "“{name}” was not found; looked for {words} as well.",
     "why.contains": "contains {words}",
     "why.from_time": "from the time asked for",
@@ -390,4 +402,9 @@ ENGLISH = {
     "why.words": "words: {words}",
     "why_word.near": "{word} (near {asked})",
     "words.between": ", ",
+    "warning.transcript_copy": "{path} is gone or changed; this is the kept copy.",
+    "warning.transcript_gone": "The transcript {path} is gone; only the preview is left.",
+    "warning.transcript_rewritten": "The transcript {path} was rewritten; only the preview is left.",
+    "warning.transcript_unknown": "The record of the transcript is gone; only the preview is left.",
+    "warning.transcript_unreadable": "{problem} Only the preview is left.",
 }

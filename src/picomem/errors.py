@@ -26,6 +26,7 @@
         ├── TooManyFiles      the process may open no more files
         ├── Locked            another process holds the write lock for too long
         ├── Unconfirmed       it may have been stored: the connection broke       HTTP 504
+        ├── Unreachable       a machine of the store, or its server, does not answer
         ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
 
@@ -232,6 +233,12 @@ class Unconfirmed(StoreError):
     status = 504
 
 
+class Unreachable(StoreError):
+    """A machine that holds this memory does not answer; nothing was written. Try again when it runs."""
+
+    code = "unreachable"
+
+
 class FilesMoved(StoreError):
     """The database was moved, deleted or replaced while it was open; restart the program that uses it."""
 
@@ -265,12 +272,10 @@ def meanings() -> dict[str, str]:
     return {**of_classes, **{code: meaning for code, (_, meaning) in SERVER_CODES.items()}}
 
 
-def did_you_mean(
-    name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”", least_likeness: float = 0.5
-) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”") -> str:
     """The end of a sentence about a name that does not exist: a question with the nearest known name as `shown`, or
     `otherwise` where none is near."""
-    near = nearest(name, known, least_likeness)
+    near = nearest(name, known)
     return f"did you mean {shown.format(near)}?" if near is not None else otherwise
 
 

@@ -143,15 +143,10 @@ else:
     def _hash(self):
         return hash(_values(self))
 
-    def _refuse_setting(_self, name, _value):
+    def _refuse_setting(_self, name, *value):
         from dataclasses import FrozenInstanceError
 
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def _refuse_deleting(_self, name):
-        from dataclasses import FrozenInstanceError
-
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+        raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
     def _set_state(self, state):
         for name, value in zip(self.__value_fields__, state, strict=True):
@@ -194,4 +189,4 @@ else:
         "__dataclass_fields__": _Standard("__dataclass_fields__"),
         "__dataclass_params__": _Standard("__dataclass_params__"),
     }
-    _FROZEN = {"__hash__": _hash, "__setattr__": _refuse_setting, "__delattr__": _refuse_deleting}
+    _FROZEN = {"__hash__": _hash, "__setattr__": _refuse_setting, "__delattr__": _refuse_setting}

@@ -12,9 +12,11 @@ hooks, 170 ms.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from picomem import paths
 from picomem.errors import InvalidInput, NotFound, did_you_mean
@@ -42,7 +44,6 @@ from picomem.settings_tables import (
     WhatsAppSettings,
 )
 
-MOST_PARTITIONS = 128  # of a table: all are made in one transaction, and the server keeps a lock on each
 LAST_PORT = 65_535
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
@@ -116,8 +117,6 @@ class Settings:
 
     def _check_sizes(self) -> None:
         """The numbers with limits of their own."""
-        if self.data.partitions > MOST_PARTITIONS:
-            raise InvalidInput(f"data.partitions is {self.data.partitions}; it must be at most {MOST_PARTITIONS}.")
         if self.server.port > LAST_PORT:
             raise InvalidInput(f"server.port is {self.server.port}; it must be at most {LAST_PORT}.")
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
@@ -144,11 +143,22 @@ class Settings:
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
 
 
+def checked_url(url: str, setting: str) -> str:
+    """An address without its last slash. Raises InvalidInput that names the setting."""
+    try:
+        parts = urlsplit(url.strip())
+        valid = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
+        _ = parts.port
+    except ValueError:
+        valid = False
+    if not valid or "@" in url or any(char.isspace() or not char.isprintable() for char in url.strip()):
+        # The address is not repeated: somebody may have put a password into it.
+        raise InvalidInput(f"{setting} is no address; write it as http://localhost:11434/v1, keys apart.")
+    return url.strip().rstrip("/")
+
+
 def _check_host(given: str) -> None:
     """Raise InvalidInput for what no request names as its host."""
-    import re
-    from urllib.parse import urlsplit
-
     name = r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?"
     host = re.compile(rf"(?:{name}(?:\.{name})*|\[[0-9a-f:.]+\])(?::[0-9]{{1,5}})?", re.ASCII | re.IGNORECASE)
     if host.fullmatch(given) and not given.isdigit():

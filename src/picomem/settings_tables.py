@@ -30,7 +30,6 @@ class DataSettings:
 
     dir: str = _setting("", "data directory; empty: the platform's default")
     database: str = _setting("", "the store, a file or postgresql://USER@HOST/DATABASE; empty: picomem.db in `dir`")
-    partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store, 1 to 128")
     user: str = _setting("local", "default user id")
     daily_copy_mb: int = _setting(
         1_000,

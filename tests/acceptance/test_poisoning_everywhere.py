@@ -24,7 +24,7 @@ from tests.engine_parts import change_settings
 from picomem.agent import PicoBot
 from picomem.engine.agent_support import asked
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import import_sessions
+from picomem.engine.transcripts import import_sessions
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.light_dataclass import replace

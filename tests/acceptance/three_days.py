@@ -30,13 +30,13 @@ from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
 from picomem.consolidation_runner import consolidate_due
 from picomem.engine.engine import Engine
-from picomem.models.extractive_generator import ExtractiveGenerator
+from picomem.models.generator import ExtractiveGenerator
 from picomem.records.scope import Scope
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped
 from picomem.settings import Settings
 from picomem.settings_tables import MemorySettings, RecallSettings
-from picomem.store.connector import Everyone
+from picomem.store.connector import Everyone, Several
 
 START = 1_777_593_600 * SECOND  # 2026-05-01
 TEA = "I am Ann, and I like green tea."
@@ -123,7 +123,7 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
     write = connector_of(engine).write
 
     @contextmanager
-    def writing(scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
+    def writing(scope: Scope | Several | Everyone, *, wait_seconds: float | None = None) -> Iterator[Any]:
         step()
         with write(scope, wait_seconds=wait_seconds) as tx:
             yield tx

@@ -13,7 +13,7 @@ from tests.agent.conftest import Script, contents
 
 from picomem.agent import Fence, MemoryCapability
 from picomem.agent.capability import GUIDANCE
-from picomem.engine.agent_support import heard
+from picomem.engine.agent_texts import heard
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.records.kinds import Origin

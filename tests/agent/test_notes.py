@@ -11,7 +11,7 @@ from tests.engine_parts import change_settings
 
 from picomem.agent import PicoBot
 from picomem.agent.events import Event
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
 from picomem.settings_tables import NotesSettings

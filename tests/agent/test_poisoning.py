@@ -13,7 +13,7 @@ from tests.agent.conftest import Script, contents
 from picomem.agent import MemoryCapability, PicoBot
 from picomem.consolidation_runner import consolidate
 from picomem.engine.engine import Engine
-from picomem.models.extractive_generator import ExtractiveGenerator
+from picomem.models.generator import ExtractiveGenerator
 
 pytestmark = pytest.mark.reliability("S3")
 

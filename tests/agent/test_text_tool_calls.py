@@ -13,7 +13,7 @@ from tests.agent.test_loop import say
 
 from picomem.agent import PicoBot
 from picomem.agent.events import SessionBegun, TextDelta, ToolCallEvent, ToolResultEvent
-from picomem.agent.text_tool_calls import call_in, may_be_call
+from picomem.agent.message_conversion import call_in, may_be_call
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Role

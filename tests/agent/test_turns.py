@@ -35,7 +35,7 @@ from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import MemorySettings, ModelSettings
 
-_, CHAT = OPERATIONS
+*_, CHAT = OPERATIONS
 SAMPLES: list[Event] = [
     SessionBegun("01a20090-6145-7000-8000-000000000001"),
     TextDelta("Grüß Gott\n"),

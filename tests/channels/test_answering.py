@@ -16,10 +16,9 @@ from tests.cli.model_server import ModelServer, serving
 from tests.engine_parts import connector_of
 
 from picomem.agent import turns
-from picomem.channels.answering import NO_ANSWER, WorkSignal, answer_waiting
-from picomem.channels.channel_account import Delivery, SendOutcome, parts_of
+from picomem.channels.answering import NO_ANSWER, Delivery, SendOutcome, WorkSignal, answer_waiting, parts_of
 from picomem.clock import SECOND
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
 from picomem.engine.engine import Engine
 from picomem.errors import Refused

@@ -203,7 +203,7 @@ READING = (
     ("rename-session", "8463c716", "Boats"), ("archive-session", "8463c716"), ("fork-session", "8463c716", "1"),
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),
     ("purge", "--everything", "--yes"), ("token-list",), ("token-revoke", "01a202b8"), ("backup", "copy.db"),
-    ("days",), ("projects",), ("prompt-context", "why this queue?"), ("jobs",), ("cancel-job", "watch"), ("pair-list",), ("pair-accept", "7Q2MXK04TB"), ("pair-revoke",),
+    ("overview",), ("days",), ("projects",), ("prompt-context", "why this queue?"), ("jobs",), ("cancel-job", "watch"), ("pair-list",), ("pair-accept", "7Q2MXK04TB"), ("pair-revoke",),
     ("export",), ("bulk-edit", "archive", "port"),
 )  # fmt: skip
 

@@ -35,7 +35,7 @@ from picomem import errors
 from picomem import open as open_memory
 from picomem.cli.main import main, parser_for
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import import_sessions
+from picomem.engine.transcripts import import_sessions
 from picomem.gateway.mcp import INDEX_URI, Tool, UntrustedQuotes, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations

@@ -12,8 +12,8 @@ from picomem.operations.presentation import (
     Table,
     Text,
     Verbatim,
+    row_counts,
 )
-from picomem.operations.wording import row_counts
 
 
 def test_every_part_of_a_presentation_has_its_lines() -> None:

@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.app import open_engine
-from picomem.before_compaction import STORE, WRITE, Flushed, flush, statements
+from picomem.before_compaction import STORE, WRITE, Flushed, append, flush, statements
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, GeneratorFailed, InvalidInput
-from picomem.notes.daily import append
 from picomem.settings import Settings
 from picomem.settings_tables import MemorySettings, NotesSettings, RecallSettings
 

@@ -29,8 +29,7 @@ from picomem.clock import DAY, MINUTE
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.memory import lease
-from picomem.models.extractive_generator import ExtractiveGenerator
-from picomem.models.generator import Fact
+from picomem.models.generator import ExtractiveGenerator, Fact
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.session import Session, ToolCall
 from picomem.records.spend import Spend

@@ -16,10 +16,11 @@ from tests.cases import each_case
 from tests.consolidation.conftest import TALK, begun, consolidate, said, settings
 from tests.consolidation.server import GOOD, Server, answer, completion, fails, running, says
 
-from picomem.app import open_chat_model, open_generator
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.models.generator import Generator
+from picomem.models.provider import open_chat_model
+from picomem.models.selection import generator_of
 from picomem.records.session import Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.settings import Settings
@@ -49,13 +50,13 @@ def configured(url: str, provider: str = "openai-compatible", **more: Any) -> Se
 
 @pytest.fixture
 def generator(server: Server) -> Generator:
-    return open_generator(configured(server.url))
+    return generator_of(configured(server.url))
 
 
 @pytest.mark.requirement("A8", "A13")
 @pytest.mark.parametrize("provider", ["openai", "ollama", "lmstudio", "vllm", "openai-compatible"])
 def test_a_server_that_speaks_openais_protocol_consolidates(memory, talk, server: Server, provider: str) -> None:
-    done = consolidate(memory, open_generator(configured(server.url, provider)), talk.id)
+    done = consolidate(memory, generator_of(configured(server.url, provider)), talk.id)
     assert (done.state, done.warnings) == ("done", [])
     assert done.runs[0].generator == f"{provider}:tiny"
     assert [stored.key for stored in memory.memories()] == ["staging_db_port"]
@@ -212,7 +213,7 @@ def test_a_model_that_fails_blocks_nothing_and_nothing_is_lost(memory: Engine, t
 @pytest.mark.requirement("A11")
 def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, talk: Session) -> None:
     with running() as gone:
-        generator = open_generator(configured(gone.url))
+        generator = generator_of(configured(gone.url))
     states = [consolidate(memory, generator, talk.id) for _ in range(3)]
     assert [outcome.state for outcome in states] == ["failed", "failed", "done"]
     assert "is the server running?" in states[0].warnings[0]
@@ -223,7 +224,7 @@ def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, 
 
 def test_the_key_is_in_no_output(server: Server) -> None:
     chosen = configured(server.url)
-    generator = open_generator(chosen)
+    generator = generator_of(chosen)
     shown = repr(chosen), str(chosen.memory), repr(chosen.model), repr(vars(generator)["_choice"])
     assert not any(KEY in text for text in shown)
 
@@ -237,7 +238,7 @@ def test_a_key_in_the_environment_does_not_go_to_a_server_of_ones_own(memory, ta
         ),
         model=base.model,
     )
-    consolidate(memory, open_generator(chosen), talk.id)
+    consolidate(memory, generator_of(chosen), talk.id)
     assert server.headers[0]["authorization"] == "Bearer none"
 
 
@@ -247,9 +248,9 @@ def test_the_consolidating_model_is_another_than_the_chats(server: Server) -> No
         memory=MemorySettings(consolidation_model="small"),
         model=ModelSettings(provider="ollama", model="large", base_url=server.url),
     )
-    assert open_generator(chosen).name == "ollama:small"
+    assert generator_of(chosen).name == "ollama:small"
     assert open_chat_model(chosen).model_name == "large"
-    assert open_generator(Settings()).name == "extractive"
+    assert generator_of(Settings()).name == "extractive"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +290,7 @@ def test_what_is_set_wrong_is_said_in_one_sentence(memory_settings, model, told,
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(InvalidInput, match=told):
-        open_generator(Settings(memory=memory_settings, model=model))
+        generator_of(Settings(memory=memory_settings, model=model))
     with pytest.raises(InvalidInput, match="No model is set"):
         open_chat_model(Settings())
 

@@ -9,8 +9,7 @@ from tests.sessions.talks import message, summaries, talk
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import part_of
 from picomem.light_dataclass import replace
-from picomem.models.extractive_generator import extracted
-from picomem.models.generator import Material, PromptLine
+from picomem.models.generator import Material, PromptLine, extracted
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session, Summary

@@ -8,8 +8,7 @@ from tests.consolidation.conftest import Scripted, begun, consolidate, proposal,
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.models.extractive_generator import ExtractiveGenerator
-from picomem.models.generator import Fact
+from picomem.models.generator import ExtractiveGenerator, Fact
 from picomem.records.kinds import Kind, Origin
 from picomem.records.session import ToolCall
 

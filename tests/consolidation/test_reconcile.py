@@ -9,10 +9,10 @@ import anyio
 import pytest
 from tests.cases import each_case
 from tests.consolidation.conftest import Scripted
+from tests.engine_parts import to_review
 
 from picomem import consolidation_runner
 from picomem.engine.engine import Engine
-from picomem.engine.review import to_review
 from picomem.models.generator import CallBudget, DoubtedPair, KnownMemory, PairRelation, PairVerdict
 from picomem.models.pair_question import pair_question, read_verdicts
 from picomem.records.kinds import Origin

@@ -15,10 +15,9 @@ from tests.amounts import amount
 from tests.conftest import START
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 from tests.databases import chosen
-from tests.engine_parts import connector_of
+from tests.engine_parts import connector_of, missing_vectors
 
 from picomem.clock import MINUTE
-from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static_embedder import StaticEmbedder

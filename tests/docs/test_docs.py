@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.cases import each_case
+from tests.docs.reference_page import render
 
 from benchmarks.arguments import make_parser
 from picomem.cli.main import command_of, in_one_word, parser_for
-from picomem.operations.reference_page import render
 from picomem.operations.table import operations
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_the_python_of_the_page_on_agents_runs(tmp_path: Path, monkeypatch: pyte
 
 def test_the_page_on_agents_names_what_there_is() -> None:
     from picomem.agent.tools import MEMORY, TOOLS
-    from picomem.cli.slash import command_names
+    from picomem.cli.chat import command_names
     from picomem.models.provider import PROVIDERS
 
     page = (ROOT / "docs" / "agent.md").read_text("utf-8")

@@ -27,8 +27,7 @@ from picomem.errors import InvalidInput
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES
 from picomem.jobs import OF_A_USER
-from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
-from picomem.jobs.schedule import Done, ended, may_begin
+from picomem.jobs.job_kinds import CONSOLIDATE, WATCH, Done, ended, may_begin
 from picomem.paths import data_dir
 from picomem.settings import load
 

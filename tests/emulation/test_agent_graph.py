@@ -19,7 +19,7 @@ from picomem.emulation.graph_mapping import (
     observation_memory,
     relation_memory,
 )
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, Refused
 from picomem.records.kinds import Kind, Origin

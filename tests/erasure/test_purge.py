@@ -18,7 +18,7 @@ from tests.sqlite_file import connection_of
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.engine.review import count_suggestions
-from picomem.engine.upkeep import import_sessions, ingester
+from picomem.engine.transcripts import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
 from picomem.memory import lease

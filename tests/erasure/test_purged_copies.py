@@ -11,7 +11,7 @@ from tests.engine_parts import connector_of
 
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import import_sessions
+from picomem.engine.transcripts import import_sessions
 from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
 from picomem.store.tables import transcript_rows

@@ -10,12 +10,12 @@ import anyio
 import pytest
 from tests.conftest import SOURCES
 from tests.databases import Database
+from tests.docs.reference_page import render
 
 from picomem import errors
 from picomem.app import operations
 from picomem.coded_text import CodedText, Command
 from picomem.gateway.calls import Calls
-from picomem.operations.reference_page import render
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import Settings

@@ -14,9 +14,8 @@ from tests.amounts import amount
 from tests.inert import assert_inert
 
 from picomem.engine.engine import Engine
-from picomem.gateway.facade_tools import checked_arguments
+from picomem.gateway.facade_tools import UntrustedQuotes, checked_arguments
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.untrusted_quotes import UntrustedQuotes
 from picomem.settings_tables import FACADES
 
 pytestmark = pytest.mark.reliability("fuzz")

@@ -34,6 +34,7 @@ from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, 
 from picomem.gateway.http_api import application
 from picomem.gateway.web_server import bound, names_of
 from picomem.light_dataclass import replace
+from picomem.operations.purging import PurgeRequest, PurgeResult
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller
@@ -346,7 +347,7 @@ def test_a_code_erases_nothing_that_is_stored_while_it_is_checked(engine: Engine
     purge = next(operation for operation in operations() if operation.name == "purge")
     runtime.engine(caller).remember("The ferry to the island leaves at nine")
 
-    def run(finns: Engine, request: Any) -> Any:
+    def run(finns: Engine, request: PurgeRequest) -> PurgeResult:
         result = purge.run(finns, request)
         if request.dry_run and next(dry_runs) == 2:  # the check of the code
             finns.remember("The harbour master lends out oars")

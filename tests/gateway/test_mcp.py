@@ -744,8 +744,6 @@ class Counter:
         return Operation(
             name="count",
             group="use",
-            request=Count,
-            result=CountResult,
             run=count,
             reply=lambda result: f"Counted to {result.counted}.",
             permission="memory:read:user",

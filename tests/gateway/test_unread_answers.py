@@ -17,7 +17,7 @@ import pytest
 from tests.databases import open_memory
 from tests.waiting import wait_until
 
-from picomem.gateway.json_bodies import MOST_ANSWER_BYTES
+from picomem.gateway.error_replies import MOST_ANSWER_BYTES
 from picomem.operations.operation import MOST_ROWS_ANSWERED
 from picomem.records.session import NewMessage, Role
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.injection.project_tree import ProjectTree
+from picomem.injection.prompt_context import ProjectTree
 
 LINES = ["## What holds", "- Tokens are made in src/auth/token.ts.", "- Lunch is at noon", "", "- Dates are UTC"]
 

@@ -14,13 +14,11 @@ from tests.cases import each_case
 from tests.databases import chosen
 
 import picomem
-from picomem.engine.agent_support import note_injected
+from picomem.engine.audience import note_injected
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import HookEvent
-from picomem.injection.context_block import hits_block
-from picomem.injection.prompt_context import AgentPrompt, injection, recalled, without_pleasantries
-from picomem.injection.prompt_signals import observe_prompt
-from picomem.injection.relevance import hit_signals, most_useful_first, relevance
+from picomem.injection.prompt_context import AgentPrompt, hits_block, injection, recalled, without_pleasantries
+from picomem.injection.relevance import hit_signals, most_useful_first, observe_prompt, relevance
 from picomem.models.classifier import linear_logit, load
 from picomem.recall.hits import HIT_OVERHEAD
 from picomem.records.hit import Hit

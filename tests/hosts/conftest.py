@@ -13,8 +13,7 @@ import pytest
 from tests.clean_home import Ran, variables_of
 from tests.clean_home import home as home  # a fixture
 
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 
 ROOT = Path(__file__).parents[2]
 _HOOK_SCRIPT = f"#!{sys.executable}\nimport json, os, sys\nprint(json.dumps([os.environ.get('PICOMEM_DATA_DIR'), *sys.argv[1:]]))\n"

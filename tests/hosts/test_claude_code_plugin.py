@@ -8,20 +8,19 @@ import sys
 import tarfile
 from pathlib import Path
 
+from tests.hosts.claude_code_plugin import render_plugin
 from tests.hosts.conftest import ROOT
 
-from picomem.hosts.claude_code_plugin import render_plugin
 from picomem.hosts.installing import install, plan_install
 from picomem.hosts.known_hosts import host_named
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 
 _PLUGIN = ROOT / "plugins" / "claude-code"
 
 
 def test_the_plugin_is_the_one_that_is_rendered() -> None:
     files = {str(path.relative_to(_PLUGIN)): path.read_text("utf-8") for path in _PLUGIN.rglob("*") if path.is_file()}
-    assert files == render_plugin(), "python -m picomem.hosts.claude_code_plugin plugins/claude-code"
+    assert files == render_plugin(), "python -m tests.hosts.claude_code_plugin plugins/claude-code"
 
 
 def test_the_plugin_holds_what_the_installer_writes(machine: Machine) -> None:

@@ -14,8 +14,7 @@ from picomem.errors import PicomemError
 from picomem.hosts.host import Host, SettingsFile
 from picomem.hosts.host_entries import own_entries, with_entries, without_entries
 from picomem.hosts.known_hosts import HOSTS
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import NAME, Program
+from picomem.hosts.program import NAME, Machine, Program
 
 _MACHINE = Machine(Path("/home/ann"), Path("/work"), {}, "linux")
 _FILES = [(host, file) for host in HOSTS for file in host.files(_MACHINE, "user")]

@@ -14,8 +14,7 @@ from picomem.hosts.host import Reach
 from picomem.hosts.host_findings import host_findings
 from picomem.hosts.installing import install, plan_install
 from picomem.hosts.known_hosts import host_named
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 
 Findings = Callable[[], list[str]]
 InstallIn = Callable[..., None]

@@ -14,13 +14,10 @@ from typing import Any
 import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
-from picomem.hosts.claude_code_host import CLAUDE_CODE
-from picomem.hosts.codex_host import CODEX
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.known_hosts import CURSOR, HOSTS, OPENCODE
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.known_hosts import CLAUDE_CODE, CODEX, CURSOR, HOSTS, OPENCODE
+from picomem.hosts.program import Machine, Program
 from picomem.hosts.settings_files import replace_settings
 
 _REACHES = [

@@ -8,8 +8,8 @@ import pytest
 from tests.cases import each_case
 
 from picomem.errors import InvalidInput
-from picomem.hosts.machine import Machine
 from picomem.hosts.program import (
+    Machine,
     Program,
     hook_invocation,
     installed_program,

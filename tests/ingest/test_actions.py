@@ -9,7 +9,7 @@ import pytest
 from tests.cases import each_case
 
 from picomem.engine.engine import Engine
-from picomem.ingest.actions import LONGEST_ACTION, actions_of
+from picomem.ingest.outcomes import LONGEST_ACTION, actions_of
 from picomem.records.kinds import Origin
 
 

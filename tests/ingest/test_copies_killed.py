@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.ingest.copy_file import header_of, records_of
+from picomem.ingest.source import header_of, records_of
 
 from .test_transcript_copies import Opener, copies, ingest, keeping, path, texts, write
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 _PROGRAM = """
 import os, pathlib, signal, sys
-from picomem.engine.upkeep import keep_transcripts
+from picomem.engine.transcripts import keep_transcripts
 from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.settings_tables import IngestSettings, RecallSettings

@@ -80,6 +80,20 @@ def test_each_of_several_answers_is_shown_with_its_question_also_one_that_was_cl
     assert f"{_BROKER} RabbitMQ" in [hit.text for hit in engine.timeline()]
 
 
+@pytest.mark.requirement("A5")
+def test_what_was_typed_stays_the_persons_beside_an_option_that_was_clicked(engine, tmp_path):
+    """Issue 37, 3.3."""
+    typed = "We always use NATS because it is small"
+    engine.ingest([_session(tmp_path, answers={_BROKER: typed, _REGION: "RabbitMQ"})])
+    origins = {hit.text: hit.origin for hit in engine.timeline()}
+    assert origins[f"{_BROKER} {typed}"] is Origin.USER
+    assert origins[f"{_REGION} RabbitMQ"] is Origin.AGENT
+    assert _contents(engine) == [f"{_BROKER} {typed}"]
+    for hit in engine.timeline():
+        opened = operation("show").call(engine, operation("show").request(hit.id))
+        assert hit.text in "\n".join(turn.text for turn in opened.turns)
+
+
 # What versions of the host say to the model, and what none has said so far.
 _WORDINGS = (
     'User has answered your questions: "{0}"="{1}". You can now continue with the user\'s answers in mind.',

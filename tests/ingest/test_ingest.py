@@ -17,7 +17,7 @@ import zstandard
 from tests.engine_parts import connector_of
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import ingester
+from picomem.engine.transcripts import ingester
 from picomem.errors import NotFound
 from picomem.ingest.discovery import find
 from picomem.records.kinds import Kind, Origin

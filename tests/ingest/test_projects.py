@@ -16,7 +16,7 @@ import pytest
 from tests.cases import each_case
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import project_meant_in, project_of_folder
+from picomem.engine.past_sessions import project_meant_in, project_of_folder
 from picomem.errors import Conflict
 from picomem.ingest.projects import (
     project_and_repository,
@@ -101,7 +101,7 @@ def test_other_machines_and_names_of_no_file_are_not_opened(cwd: str) -> None:
 
 
 def test_a_hit_says_in_which_worktree_it_was_said(open_engine: Callable[..., Engine], tmp_path: Path) -> None:
-    from picomem.engine.upkeep import hit_sessions
+    from picomem.engine.past_sessions import hit_sessions
 
     worktree = tmp_path / "fix-queue"
     worktree.mkdir()

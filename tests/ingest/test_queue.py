@@ -13,7 +13,7 @@ from tests.engine_parts import connector_of
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import ingester
+from picomem.engine.transcripts import ingester
 from picomem.ingest import queue, source, storing
 from picomem.ingest.discovery import find
 from picomem.store import sql_statements

@@ -15,9 +15,9 @@ from tests.engine_parts import caller_context_of, connector_of
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import keep_transcripts
+from picomem.engine.transcripts import keep_transcripts
 from picomem.errors import InvalidInput, Refused
-from picomem.ingest.copy_file import header_of, records_of, texts_of
+from picomem.ingest.source import header_of, records_of, texts_of
 from picomem.ingest.transcript_copies import copies_folder, folder_name, lifetimes
 from picomem.operations.ingesting import IngestRequest
 from picomem.operations.maintenance import StatusRequest

@@ -10,7 +10,7 @@ import zstandard
 
 import picomem
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import keep_transcripts
+from picomem.engine.transcripts import keep_transcripts
 from picomem.ingest.transcript_pointer import Opened
 from picomem.records.kinds import Origin
 from picomem.settings import Settings

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from picomem.engine.past_sessions import hit_sessions
 from picomem.engine.review import waiting_suggestions
-from picomem.engine.upkeep import hit_sessions
-from picomem.injection.context_block import hits_block
+from picomem.injection.prompt_context import hits_block
 from picomem.records.kinds import Origin
 
 _WORDS = "We always use pnpm in this repo. Fix the login page."

@@ -29,9 +29,17 @@ from tests.ingest.test_host_summaries import claude, written
 from tests.programs import forking
 
 from picomem.clock import DAY, MINUTE, iso
+from picomem.engine.job_store import JobStore
 from picomem.jobs import job_kinds, runner
-from picomem.jobs.job_kinds import CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EMBED, EXPORT_INDEX, RETENTION, WATCH
-from picomem.jobs.schedule import may_begin
+from picomem.jobs.job_kinds import (
+    CONSOLIDATE,
+    CONSOLIDATE_TRANSCRIPTS,
+    EMBED,
+    EXPORT_INDEX,
+    RETENTION,
+    WATCH,
+    may_begin,
+)
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
@@ -85,7 +93,7 @@ def program(kind: str, path: str, statement: int) -> int:
     apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", count))
     with _open(db, kind) as runtime:
         background = runner.Background(
-            runtime.job_store(), lambda user, actor: runtime.engine(Caller(user, actor)), [], user="local"
+            JobStore(runtime.resources), lambda user, actor: runtime.engine(Caller(user, actor)), [], user="local"
         )
         entry = _entry(kind, db, background)
         for due in background.find(entry):

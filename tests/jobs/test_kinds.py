@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 
 from picomem.clock import DAY, MINUTE, iso
 from picomem.engine.engine import Engine
-from picomem.engine.job_store import job_store
+from picomem.engine.job_store import JobStore, job_store
 from picomem.errors import StoreError
 from picomem.jobs import Background, in_background
 from picomem.jobs.job_kinds import (
@@ -25,11 +25,14 @@ from picomem.jobs.job_kinds import (
     KEEP_TRANSCRIPTS,
     RETENTION,
     Consolidate,
+    Done,
+    Failed,
     Retention,
     Watch,
+    ended,
+    may_begin,
     read_transcripts,
 )
-from picomem.jobs.schedule import Done, Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest, JobView, state_of
 from picomem.operations.maintenance import StatusRequest
@@ -89,7 +92,7 @@ def test_each_trigger_begins_consolidation_once(
     with Runtime(database.connect(db), settings, clock=clock) as runtime:
         talk = begun(runtime.engine(), *TALK[:2]).id
         clock.now += max(0, wait - 1)
-        assert Consolidate().find(runtime.job_store(), "") == []
+        assert Consolidate().find(JobStore(runtime.resources), "") == []
         clock.now += min(wait, 1)
         if then:
             runtime.engine().sessions().append(talk, *then)
@@ -97,7 +100,7 @@ def test_each_trigger_begins_consolidation_once(
             wait_until(lambda: state(runtime, CONSOLIDATE) == "done")
         assert runtime.engine().sessions().get(talk).last_consolidated_seq == 2 + len(then)
         clock.now += DAY
-        assert Consolidate().find(runtime.job_store(), "") == []
+        assert Consolidate().find(JobStore(runtime.resources), "") == []
 
 
 @pytest.mark.requirement("A6")
@@ -117,7 +120,7 @@ def test_without_memory_enabled_nothing_is_consolidated(db: Path, database, cloc
     with Runtime(database.connect(db), settings, clock=clock) as runtime:
         begun(runtime.engine(), *TALK)
         clock.now += 10 * MINUTE
-        assert Consolidate().find(runtime.job_store(), "") == []
+        assert Consolidate().find(JobStore(runtime.resources), "") == []
 
 
 @pytest.mark.requirement("P7", "O19")
@@ -156,7 +159,7 @@ def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     settings = replace(runtime.settings, index=IndexSettings(export=str(blocked)))
-    runtime._resources.settings = settings
+    runtime.resources.settings = settings
     runtime.engine().remember("The crane is yellow", key="crane")
     with at_work(runtime):
         wait_until(lambda: state(runtime, EXPORT_INDEX) == "failed")
@@ -186,7 +189,7 @@ def test_a_job_whose_engine_cannot_be_made_leaves_no_lease_behind(runtime: Runti
             raise failures.pop()
         return runtime.engine(Caller(user, actor))
 
-    background = Background(runtime.job_store(), engine_of, [], user="ann")
+    background = Background(JobStore(runtime.resources), engine_of, [], user="ann")
     with pytest.raises(StoreError, match="is away"):
         background.run_here(Retention(), lambda: None)
     assert isinstance(background.run_here(Retention(), lambda: pytest.fail("The job is still leased.")), Done)
@@ -202,7 +205,7 @@ def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, cl
     assert cancel.call(ann, CancelJobRequest(CONSOLIDATE)).state == "cancelled"
     second = begun(ann, *TALK[:2]).id
     clock.now += DAY - MINUTE
-    store = runtime.job_store()
+    store = JobStore(runtime.resources)
     assert Consolidate().find(store, "") == []
     assert cancel.call(ann, CancelJobRequest(CONSOLIDATE, resume=True)).state == "waiting"
     assert [due.user for due in Consolidate().find(store, "")] == ["ann"]

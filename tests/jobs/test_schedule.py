@@ -6,7 +6,7 @@ from tests.cases import each_case
 from tests.conftest import START
 
 from picomem.clock import DAY, HOUR, MINUTE
-from picomem.jobs.schedule import Busy, Cancelled, Done, Failed, Interrupted, ended, may_begin
+from picomem.jobs.job_kinds import Busy, Cancelled, Done, Failed, Interrupted, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.records.job import Job, JobState
 

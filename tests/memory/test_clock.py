@@ -19,7 +19,7 @@ import pytest
 from picomem import open as open_memory
 from picomem.clock import DAY, HOUR, SECOND, Micros, parse_iso, to_micros
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import undone_changes
+from picomem.engine.stored_memories import undone_changes
 from picomem.errors import InvalidInput
 from picomem.operations.table import operation
 from picomem.records import ids

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.engine_parts import to_review
 
 from picomem.engine.engine import Engine
-from picomem.engine.review import decide_on, to_review
+from picomem.engine.review import decide_on
 from picomem.errors import Forbidden, InvalidInput
 from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.table import operation

@@ -13,11 +13,11 @@ from tests.databases import Database
 
 from benchmarks.fill_memories import PROJECTS, RARE_TAG, TAGS, fill_memories
 from picomem import open as open_memory
+from picomem.engine.current_index_page import index_account
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import index_account
 from picomem.index_page.page import IndexEntries, account, build
-from picomem.operations.listing import MemoriesResult
 from picomem.operations.reviewing import ReviewResult, WaitingView
+from picomem.operations.showing import MemoriesResult
 from picomem.operations.table import operation
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope

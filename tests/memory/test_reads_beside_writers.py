@@ -10,9 +10,9 @@ from threading import Event, Thread
 import pytest
 from tests.engine_parts import connector_of
 
-from picomem.engine.agent_support import quotes_in_context
+from picomem.engine.agent_texts import quotes_in_context
 from picomem.engine.engine import Engine
-from picomem.gateway.untrusted_quotes import UntrustedQuotes
+from picomem.gateway.facade_tools import UntrustedQuotes
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import fenced
 

@@ -8,7 +8,8 @@ import pytest
 from tests.engine_parts import connector_of
 
 from picomem.clock import DAY
-from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_context
+from picomem.engine.agent_texts import keep_quotes, quotes_in_context
+from picomem.engine.audience import injected_in, note_injected
 from picomem.engine.engine import Engine
 from picomem.memory import untrusted_handouts
 from picomem.operations.table import operation

@@ -16,11 +16,11 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from tests.engine_parts import missing_vectors
 from tests.waiting import wait_until
 
 from picomem.app import open_engine
 from picomem.clock import SECOND
-from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
 from picomem.memory import lease as leases

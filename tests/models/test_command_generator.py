@@ -17,9 +17,9 @@ from tests.cases import each_case
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import GOOD
 
-from picomem.app import open_generator
 from picomem.errors import GeneratorFailed, InvalidInput
 from picomem.models.generator import Material, PromptLine, Proposal
+from picomem.models.selection import generator_of
 from picomem.records.kinds import Origin
 from picomem.records.session import Role
 from picomem.records.spend import Spend
@@ -75,7 +75,7 @@ def script(tmp_path: Path) -> Script:
 
 
 def proposed(command: str, *, seconds: int = 20, books: Books | None = None) -> Proposal:
-    generator = open_generator(
+    generator = generator_of(
         Settings(memory=MemorySettings(consolidation_command=command, consolidation_command_secs=seconds))
     )
 
@@ -216,4 +216,4 @@ def test_a_command_that_cannot_be_split_is_refused_at_once(command: str) -> None
 def test_a_command_and_a_model_are_one_too_many() -> None:
     both = MemorySettings(consolidation_command="claude -p", consolidation_model="tiny")
     with pytest.raises(InvalidInput, match="are both set"):
-        open_generator(Settings(memory=both, model=ModelSettings(provider="ollama")))
+        generator_of(Settings(memory=both, model=ModelSettings(provider="ollama")))

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cases import each_case
+from tests.engine_parts import missing_vectors
 from tests.models.conftest import DIMENSIONS, answer, vector
 
 from picomem.app import open_engine
-from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import UNRELATED
 from picomem.models.endpoint_embedder import EndpointEmbedder, vectors_of

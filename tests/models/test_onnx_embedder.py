@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine_parts import missing_vectors
 from tests.models.conftest import DIMENSIONS, WORDS, make_model, meaning
 
 from picomem.app import open_engine
-from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import UNRELATED
 from picomem.models.onnx_embedder import OnnxEmbedder, batches, family_of, pooled, recipe_of

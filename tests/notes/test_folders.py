@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.notes.folders import place_of, places
+from picomem.notes.sections import place_of, places
 from picomem.settings import load
 
 

@@ -21,7 +21,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
-from picomem.jobs.schedule import Failed, ended
+from picomem.jobs.job_kinds import Failed, ended
 from picomem.light_dataclass import replace
 from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.command_names import result_for_agents

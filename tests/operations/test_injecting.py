@@ -89,8 +89,8 @@ def test_a_budget_of_nothing_switches_it_off(store: Path) -> None:
 
 
 def test_what_a_session_was_given_does_not_come_again_and_a_look_notes_nothing(billing: Engine) -> None:
-    from picomem.engine.agent_support import note_injected
-    from picomem.injection.context_block import as_injected
+    from picomem.engine.audience import note_injected
+    from picomem.injection.prompt_context import as_injected
 
     request = VERB.request(prompt=QUESTION, project="billing", session="s1")
     first = VERB.call(billing, request)

@@ -112,3 +112,26 @@ def test_a_long_message_of_several_episodes_stands_there_once(engine: Engine, tm
     assert len(episodes) > 3
     shown = run(engine, "show", episode=episodes[-1].id, around=20)
     assert [turn.number for near in shown.before for turn in near.turns] == [1, 2]
+
+
+def test_the_overview_is_of_the_project_of_the_latest_session(engine: Engine) -> None:
+    """Issue 41, point 1."""
+    run(engine, "remember", content="The ferry runs on diesel", key="fuel", kind="decision", project="harbor")
+    verb = operation("revise")
+    verb.call(engine, verb.request(name="fuel", content="The ferry runs on batteries"))
+    run(engine, "remember", content="The yard closes at five", kind="decision", project="yard")
+    seen = run(engine, "overview")
+    assert (seen.project, seen.projects) == ("harbor", ["harbor", "yard"])
+    assert [memory.content for memory in seen.holds] == ["The ferry runs on batteries"]
+    assert [outcome.session.title for outcome in seen.sessions] == [TURNS[0][1]]
+    latest = [(listed.before, listed.after) for listed in seen.changes[:2]]
+    assert latest == [("", "The yard closes at five"), ("The ferry runs on diesel", "The ferry runs on batteries")]
+    status = engine.status()
+    assert seen.counts == {"memories": sum(status.memories.values()), "episodes": status.episodes, "sessions": 1}
+    assert seen.read_at == status.read_at
+    assert [memory.content for memory in run(engine, "overview", project="yard").holds] == ["The yard closes at five"]
+
+
+def test_the_overview_of_an_empty_store_is_empty(open_engine, tmp_path: Path) -> None:
+    seen = run(open_engine(tmp_path / "memory.db"), "overview")
+    assert (seen.project, seen.holds, seen.sessions, seen.changes, seen.read_at) == ("", [], [], [], {})

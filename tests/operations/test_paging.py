@@ -173,6 +173,7 @@ BOUNDED = {
     "tag": "the tags of one episode",
     "undo": "the changes of one run",
     "purge": "what one purge takes, which is to be seen as a whole before it goes",
+    "overview": "the first of each list, which `memories`, `timeline` and `changes` show whole",
     "prompt-context": "the five best hits, within hooks.token_budget",
     "index": "the lines of a page within its budget, and 200 entries that did not fit",
     "recall": "limit and token_budget",

@@ -24,7 +24,8 @@ from tests.hostile import LONG, TEXTS, TIMES
 from picomem import open as open_memory
 from picomem.cli.presented_text import text_of
 from picomem.cli.run import json_document
-from picomem.engine.agent_support import asked, statements, window_of
+from picomem.engine.agent_support import asked, window_of
+from picomem.engine.agent_texts import statements
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static_embedder import StaticEmbedder

@@ -17,6 +17,12 @@ from tests.page.stored_examples import fill_examples
 
 from picomem.demo.walkthrough import SAMPLES
 
+VIEWS = {
+    "home": "/?project=harbor",
+    "search": "/search?q=why+did+we+choose+the+queue",
+    "memories": "/memories?project=harbor",
+    "review": "/review",
+}
 _QUALITY = 82
 
 
@@ -31,13 +37,14 @@ def main(folder: Path) -> None:
         with serving(db) as served:
             for theme, size, name in (("light", DESKTOP, "desktop"), ("dark", PHONE, "phone")):
                 with signed_in(served.url, db, color_scheme=theme, viewport=size) as page:
-                    page.goto("/search?q=why+did+we+choose+the+queue")
-                    _save(page, folder / f"search-{name}.webp")
-                    page.goto("/memories")
-                    _save(page, folder / f"memories-{name}.webp")
+                    for view, path in VIEWS.items():
+                        page.goto(path)
+                        if size is DESKTOP and view != "home":
+                            expect(page.locator("#detail h1")).to_be_visible()
+                        _save(page, folder / f"{view}-{name}.webp")
             with signed_in(served.url, db, color_scheme="dark") as page:
-                page.goto("/memories")
-                page.locator("a.key").first.click()
+                page.goto("/memories?project=harbor")
+                page.locator("#list .row-text").first.click()
                 expect(page.locator("#detail h1")).to_be_visible()
                 _save(page, folder / "memory-desktop.webp")
 

@@ -148,6 +148,23 @@ def test_without_a_model_a_sentence_says_how_to_set_one_up(tmp_path: Path) -> No
         assert "没有设置对话模型" in client.get("/chat", headers={"Accept-Language": "zh"}).text
         csrf = form_code_in(page)
         assert client.post("/chat/say", data={"csrf": csrf, "message": "Hello"}).status_code == 400
+        for way in ("ollama pull qwen3:8b", "With a key of OpenAI", "picomem install claude-code"):
+            assert way in page
+        tried = client.post("/chat/try-model", data={"csrf": csrf})
+        assert tried.status_code == 400
+        assert tried.text.count("No model is set") == 2
+
+
+@pytest.mark.parametrize(("step", "status", "said"), [("ready", 200, "answers: ready"), (401, 502, "refuses the key")])
+def test_a_button_tries_the_model(
+    chatting: Served, model: ModelServer, step: str | int, status: int, said: str
+) -> None:
+    """Issue 41, point 7."""
+    model.steps = [step]
+    with signed_in_client(chatting, user="try") as client:
+        csrf = form_code_in(client.get("/chat").text)
+        answer = client.post("/chat/try-model", data={"csrf": csrf})
+    assert (answer.status_code, said in answer.text) == (status, True)
 
 
 def test_an_error_on_the_socket_is_told_in_the_readers_language(chatting: Served, model: ModelServer) -> None:

@@ -17,7 +17,7 @@ from picomem.records.job import Job, JobState
 from picomem.records.spend import Spend
 from picomem.store.tables import consolidations, job_rows
 
-from .serving_pages import EVERYTHING, READ_ONLY, form_code_in, signed_in, signed_in_client
+from .serving_pages import EVERYTHING, PHONE, READ_ONLY, form_code_in, signed_in, signed_in_client
 
 
 def fill_jobs_and_spending(pages: Served, user: str) -> None:
@@ -140,7 +140,7 @@ def test_the_doctor_says_how_far_it_is(open_engine, tmp_path) -> None:
 
 
 def test_a_section_with_nothing_in_it_has_the_space_of_the_others(pages: Served) -> None:
-    with signed_in(pages.url, pages.db, user="empty") as page:
+    with signed_in(pages.url, pages.db, user="empty", viewport=PHONE) as page:  # one below the other
         page.goto("/status")
 
         def edges(text: str) -> tuple[float, float]:

@@ -34,7 +34,7 @@ def test_axe_finds_nothing(pages: Served, size: dict[str, int]) -> None:
             assert_accessible_in_both_themes(page, path)
         if size is DESKTOP:
             page.goto("/memories")
-            page.locator("a.key").first.click()
+            page.locator("#list .row-text").first.click()
             expect(page.locator("#detail h1")).to_be_visible()
             page.keyboard.press("?")
             assert_accessible_in_both_themes(page, "pane and keys")
@@ -66,14 +66,21 @@ def test_axe_finds_nothing_where_nobody_is_signed_in_or_nothing_is_stored(pages:
 def test_every_view_can_be_reached_on_a_phone(pages: Served, language: str) -> None:
     with signed_in(pages.url, pages.db, viewport=PHONE, locale=language) as page:
         page.goto("/memory/tea?edit=1")
-        links = page.locator(".rail a, .rail summary")
-        assert links.count() == sum(1 for view in VIEWS if view.icon) + 1
+        links = page.locator(".rail a:visible, .rail summary")
+        assert links.count() == sum(1 for view in VIEWS if view.is_tab) + 1 == 5
+        assert all(text.strip() for text in links.all_inner_texts())
         for place in range(links.count()):
             box = links.nth(place).bounding_box()
             assert box
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= PHONE["width"], links.nth(place).inner_text()
             assert box["width"] >= 24, links.nth(place).inner_text()
+        page.locator(".rail summary").click()
+        further = page.locator(".menu-views a")
+        assert further.count() == sum(1 for view in VIEWS if view.icon and not view.is_tab)
+        for place in range(further.count()):
+            expect(further.nth(place)).to_be_in_viewport()
+        page.locator(".rail summary").click()
         box = page.locator("input[name=correct]").bounding_box()
         assert box
         assert box["width"] <= 24

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 from tests.databases import open_memory
 from tests.gateway.serving import Served
 
-from .serving_pages import READ_ONLY, browsing, code_for, sign_in, signed_in, signed_in_client
+from .serving_pages import DESKTOP, PHONE, READ_ONLY, browsing, code_for, sign_in, signed_in, signed_in_client
+from .stored_examples import fill_examples
 
 
 def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:
@@ -23,15 +25,19 @@ def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) 
         page.goto(page.url)
         expect(page.locator("#results .hit").first).to_contain_text("5433")
         page.get_by_role("searchbox").fill("why is the queue slow")
-        expect(page.locator("#results .hit").first).to_contain_text("queue")
+        # The answer, and not the question that was asked then.
+        expect(page.locator("#results .hit").first).to_contain_text("Because the weekly report")
+        expect(page.locator(".asked summary").first).to_contain_text("question of yours")
 
 
 def test_an_answer_explains_itself(pages: Served) -> None:
     with signed_in(pages.url, pages.db) as page:
         page.goto("/search?q=which+port+does+staging+use")
-        account = page.get_by_label("How it was found")
+        account = page.locator(".account")
+        account.locator("summary").click()
         expect(account).to_contain_text("memories by words")
         expect(account).to_contain_text(re.compile(r"\d+ %"))
+        page.locator(".why summary").first.click()
         bar = page.get_by_role("img", name=re.compile(r"Score .*words \d"))
         expect(bar.first).to_be_visible()
         expect(page.get_by_role("heading", name=re.compile("Which port does the staging"))).to_be_visible()
@@ -46,7 +52,7 @@ def test_filters_narrow_the_answer_and_stand_in_the_address(pages: Served) -> No
         page.get_by_text("Filters", exact=True).click()
         page.get_by_label("Origin").select_option("web")
         expect(page.locator(".hit")).to_have_count(1)
-        expect(page.locator(".hit .origin")).to_have_text("web")
+        expect(page.locator(".hit .origin-web")).to_have_text("web")
         expect(page).to_have_url(re.compile("origin=web"))
         page.goto("/search?q=tea&kind=preference&as_of=2020-01-01")
         expect(page.get_by_text("Nothing was found")).to_be_visible()
@@ -84,13 +90,6 @@ def test_the_count_above_the_results_is_of_those_shown(pages: Served) -> None:
     assert "weaker result" not in whole
 
 
-def test_what_was_said_last_is_cited_without_a_mark_before_it(pages: Served) -> None:
-    with signed_in_client(pages) as client:
-        cited = re.findall(r'<p class="quiet small">([^<]*)<a data-opens href="/episode/', client.get("/").text)
-    assert cited
-    assert not any(cited)
-
-
 def test_without_scripts_the_search_is_a_form(pages: Served) -> None:
     with signed_in(pages.url, pages.db, java_script_enabled=False) as page:
         page.goto("/")
@@ -110,9 +109,47 @@ def test_an_empty_store_says_what_to_do_first(pages: Served) -> None:
 def test_the_page_speaks_chinese_and_can_be_set(pages: Served) -> None:
     with signed_in(pages.url, pages.db, permissions=READ_ONLY, locale="zh-CN") as page:
         page.goto("/")
-        page.locator("summary[aria-label='设置']").click()
+        page.locator("summary[aria-label='更多']").click()
         page.get_by_label("语言").select_option("en")
         page.get_by_label("配色").select_option("dark")
         page.get_by_role("button", name="应用").click()
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         expect(page.get_by_role("navigation", name="Views")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_answer_is_found_in_two_keys_after_typing_and_corrected_from_its_hit(
+    pages: Served, size: dict[str, int]
+) -> None:
+    """Issue 41: two of its stories, by keyboard alone."""
+    user = f"stories-{size['width']}"
+    fill_examples(pages.db, user)
+    with signed_in(pages.url, pages.db, user=user, viewport=size) as page:
+        page.goto("/")
+        page.keyboard.type("staging port")
+        page.keyboard.press("Enter")
+        expect(page.locator("#results .hit").first).to_contain_text("5433")
+        page.wait_for_load_state()  # the hits are there before the script that moves in them
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        text = page.locator(".memory-text")
+        expect(text).to_contain_text("5433")
+        page.goto("/search?q=staging+port")
+        page.keyboard.press("ArrowDown")
+        expect(page.locator("#results .hit").first).to_be_focused()
+        page.keyboard.press("e")
+        edited = page.get_by_label("What it says")
+        expect(edited).to_be_focused()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("The staging database listens on port 7432")
+        page.get_by_role("button", name="Save a new version").press("Enter")
+        expect(text).to_have_text("The staging database listens on port 7432")
+
+
+def test_memories_stand_above_sessions_and_own_questions_are_folded(pages: Served) -> None:
+    """Issue 41, point 4."""
+    with signed_in_client(pages) as client:
+        text = client.get("/search?q=which+port+does+the+staging+database+use&weak=1").text
+    assert text.index('class="hit hit-memory') < text.index('class="hit hit-episode')
+    folded = re.findall(r'<details class="asked"(.*?)</section>', text, re.DOTALL)
+    assert any("after the move?" in part for part in folded)

@@ -98,7 +98,7 @@ def test_the_agent_view_shows_the_page_within_its_budget(page: Page) -> None:
 @pytest.mark.requirement("O14", "O16")
 def test_memories_are_paged_edited_archived_and_taken_back(page: Page) -> None:
     go(page, "m")
-    rows = page.locator("#list tr[data-item]")
+    rows = page.locator("#list li[data-item]")
     expect(rows).to_have_count(50)
     first = rows.first.get_attribute("id")
     page.keyboard.press("n")
@@ -107,10 +107,10 @@ def test_memories_are_paged_edited_archived_and_taken_back(page: Page) -> None:
     for key in ("j", "j"):
         page.keyboard.press(key)
     expect(rows.nth(1)).to_be_focused()
-    key = rows.nth(1).locator("a.key").inner_text()
+    key = (rows.nth(1).locator("input[name=id]").get_attribute("aria-label") or "").removeprefix("Choose ")
     page.keyboard.press("x")
     expect(page.locator(".toast")).to_contain_text(f"Archived: {key}")
-    expect(page.get_by_role("link", name=key, exact=True)).to_have_count(0)
+    expect(page.get_by_label(f"Choose {key}", exact=True)).to_have_count(0)
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text(f"Undone: {key}")
     page.goto(f"/memory/{key}")
@@ -131,9 +131,9 @@ def test_memories_are_paged_edited_archived_and_taken_back(page: Page) -> None:
 @pytest.mark.requirement("O14")
 def test_a_filter_and_the_archived_memories_have_pages_too(page: Page) -> None:
     page.goto(f"/memories?tag={TAGS[0]}")
-    rows = page.locator("#list tr[data-item]")
+    rows = page.locator("#list li[data-item]")
     expect(rows).to_have_count(50)
-    for tags in rows.locator(".hit-line").all_inner_texts():
+    for tags in rows.locator(".chips").all_inner_texts():
         assert f"#{TAGS[0]}" in tags
     page.goto("/memories?archived=1")
     expect(rows).to_have_count(50)
@@ -153,16 +153,16 @@ def test_the_timeline_opens_an_episode_in_its_transcript(page: Page) -> None:
 
 
 @pytest.mark.requirement("X3", "O16")
-@pytest.mark.parametrize(("key", "group"), [("y", 0), ("m", 0), ("s", 0), ("x", 0), ("x", 1)])
+@pytest.mark.parametrize(("key", "group"), [("k", 0), ("m", 0), ("r", 0), ("x", 0), ("x", 1)])
 def test_the_review_decides_by_a_key_and_takes_it_back(page: Page, key: str, group: int) -> None:
     if group:
         page.goto("/review")
-        while not page.locator(".review-entry:not(:has(.sides))").count():
+        while not page.locator(".review-entry:not(.is-pair)").count():
             page.locator('a[rel="next"]').press("Enter")
             page.wait_for_load_state()
     else:
         go(page, "r")
-    entry = page.locator(".review-entry:has(.sides)" if not group else ".review-entry:not(:has(.sides))").first
+    entry = page.locator(".review-entry.is-pair" if not group else ".review-entry:not(.is-pair)").first
     name = entry.get_attribute("id") or ""
     entry.focus()
     page.keyboard.press(key)

@@ -118,9 +118,11 @@ def test_a_transcript_that_is_gone_leaves_the_preview_and_a_reason(talks: Served
         (folder / "talk-11.jsonl").rename(folder / "talk-11.away")
         try:
             page = client.get(f"/episode/{episode}").text
+            chinese = client.get(f"/episode/{episode}", headers={"Accept-Language": "zh"}).text
         finally:
             (folder / "talk-11.away").rename(folder / "talk-11.jsonl")
         assert "is gone; only the preview is left" in page
+        assert "已不存在；只剩预览" in chinese
         assert "Which port does the staging database use" in page
 
 

@@ -16,13 +16,14 @@ from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidat
 from tests.consolidation.conftest import settings as consolidating
 from tests.consolidation.test_reconcile import Judging, doubt
 from tests.databases import Database
+from tests.engine_parts import to_review
 
 from picomem import consolidation_runner
 from picomem.clock import DAY
 from picomem.coded_text import CodedText, all_of, without
 from picomem.engine.engine import Engine
-from picomem.engine.review import decide_on, to_review
-from picomem.engine.upkeep import unknown_project
+from picomem.engine.past_sessions import unknown_project
+from picomem.engine.review import decide_on
 from picomem.memory.review_items import ReviewVerdict
 from picomem.models.generator import Fact, PairRelation
 from picomem.operations.command_names import for_remote_callers

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import home, picomem
-from tests.postgres_server import ROLE, Server, address_of, forget_databases, make_folder
+from tests.databases import CITUS, chosen
+from tests.postgres_server import ROLE, Server, address_of, as_plain_role, forget_databases, make_folder
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
@@ -23,14 +24,20 @@ OpenStore = Callable[..., Engine]
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """The address of a new store."""
-    yield address_of(tmp_path)
+    """The address of a new store, for its owner."""
+    yield address_of(tmp_path, is_citus=chosen().name in CITUS)
     forget_databases(tmp_path)
 
 
 @pytest.fixture
-def connector(address: str) -> Iterator[PostgresConnector]:
-    opened = PostgresConnector(address)
+def fenced(address: str) -> str:
+    """The same for a role to which row-level security applies: on Citus none that owns the tables."""
+    return as_plain_role(address) if chosen().name in CITUS else address
+
+
+@pytest.fixture
+def connector(fenced: str) -> Iterator[PostgresConnector]:
+    opened = PostgresConnector(fenced)
     yield opened
     opened.close()
 

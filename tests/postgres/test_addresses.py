@@ -19,15 +19,15 @@ from picomem.settings_tables import DataSettings
 
 
 @pytest.mark.requirement("X11")
-def test_the_commands_work_on_a_server_however_it_is_named(picomem: Picomem, home: Path, address: str) -> None:
-    assert picomem("remember", "We meet on Tuesdays", "--db", address).code == 0
-    asked = picomem("recall", "When do we meet?", env={"PICOMEM_DB": address})
+def test_the_commands_work_on_a_server_however_it_is_named(picomem: Picomem, home: Path, fenced: str) -> None:
+    assert picomem("remember", "We meet on Tuesdays", "--db", fenced).code == 0
+    asked = picomem("recall", "When do we meet?", env={"PICOMEM_DB": fenced})
     assert "We meet on Tuesdays" in asked.out
     settings = home / "config.toml"
-    settings.write_text(f'[data]\ndatabase = "{address}"\n')
+    settings.write_text(f'[data]\ndatabase = "{fenced}"\n')
     shown = picomem("status", env={"PICOMEM_CONFIG": str(settings)})
     assert shown.code == 0 and "picomem@" not in shown.out + shown.err
-    assert picomem("doctor", "--db", address).code == 0
+    assert picomem("doctor", "--db", fenced).code == 0
     assert not [path for path in home.rglob("*") if "postgres" in path.name or path.suffix == ".db"]
 
 
@@ -36,7 +36,7 @@ def test_the_library_opens_an_address_and_makes_the_tables_that_are_missing() ->
     address = empty_database()
     with pytest.raises(NoStore, match="There is no store in postgresql:"):
         library.open(address, embedder="none", create=False)
-    settings = Settings(data=DataSettings(database=address, partitions=3))
+    settings = Settings(data=DataSettings(database=address))
     with library.open(settings=settings, embedder="none") as memory:
         memory.remember("We meet on Tuesdays")
     with library.open(address, embedder="none", create=False) as memory:

@@ -9,14 +9,17 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.cases import each_case
-from tests.postgres_server import PARTITIONS, empty_database
+from tests.postgres.plans import shards_touched, tasks
+from tests.postgres_server import address_of, as_plain_role, empty_database, see
 
+import picomem
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
+from picomem.store.connector import CitusChoice
 from picomem.store.postgres.connector import PostgresConnector, adapt
 from picomem.store.postgres.dialect import translated_statement
 from picomem.store.postgres.schema import prepare
-from picomem.store.postgres.transaction import DATABASE, seeing
+from picomem.store.postgres.transaction import DATABASE
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sql_statements import is_of_everyone, load
 
@@ -41,8 +44,8 @@ pytestmark = pytest.mark.requirement("X11")
 
 
 @pytest.fixture
-def connection(address: str) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(address) as opened:
+def connection(fenced: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(fenced) as opened:
         adapt(opened)
         opened.execute("SET search_path TO picomem")
         yield opened
@@ -55,12 +58,11 @@ def test_nobody_is_seen_where_no_user_is_named(
         engine_of(user).remember(f"The password hint of {user} is a harbour", key="hint")
     seen = {}
     for whose in ("", "mia", "ben", "nobody"):
-        connection.execute(seeing(whose).encode())
+        see(connection, whose)
         seen[whose] = connection.execute("SELECT user_id FROM memories").fetchall()
         assert connection.execute("SELECT DISTINCT user_id FROM word_postings").fetchall() == seen[whose]
     assert seen == {"": [], "mia": [("mia",)], "ben": [("ben",)], "nobody": []}
-    connection.execute("RESET ALL")
-    connection.execute("SET search_path TO picomem")
+    connection.commit()
     assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
 
 
@@ -68,28 +70,33 @@ def test_a_row_of_another_user_can_be_neither_written_nor_changed(
     engine_of: Callable[[str], Engine], connection: psycopg.Connection
 ) -> None:
     engine_of("mia").remember("The harbour opens at seven", key="harbour")
-    connection.execute(seeing("ben").encode())
+    see(connection, "ben")
     assert connection.execute("UPDATE memories SET content = ''").rowcount == 0
     assert connection.execute("DELETE FROM memories").rowcount == 0
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("INSERT INTO leases VALUES ('mia', 'purge', 'ben', 1)")
 
 
-def test_a_partition_shows_nothing_by_its_own_name(
-    engine_of: Callable[[str], Engine], connection: psycopg.Connection
-) -> None:
-    engine_of("mia").remember("The harbour opens at seven", key="harbour")
-    connection.execute(seeing("mia").encode())
-    assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-    for partition in ("memories_00", "memories_01"):
-        assert connection.execute(f"SELECT count(*) FROM {partition}".encode()).fetchone() == (0,)
+def test_a_shard_of_citus_shows_nobody_by_its_own_name_where_no_user_is_named(tmp_path: Path) -> None:
+    plain = as_plain_role(address_of(tmp_path / "divided", is_citus=True))
+    with picomem.open(plain, user="mia", embedder="none") as memory:
+        memory.remember("The harbour opens at seven", key="harbour")
+    named = (
+        "SELECT shard_name(logicalrelid, shardid) FROM pg_dist_shard WHERE logicalrelid = 'picomem.memories'::regclass"
+    )
+    with psycopg.connect(plain) as connection:
+        shards = [shard for (shard,) in connection.execute(named)]
+        counted = " UNION ALL ".join(f"SELECT count(*) FROM {shard}" for shard in shards)
+        for whose, rows in (("", 0), ("ben", 0), ("mia", 1)):
+            see(connection, whose)
+            assert sum(count for (count,) in connection.execute(counted.encode())) == rows
 
 
-def test_a_users_name_ends_with_the_transaction(engine_of: Callable[[str], Engine], address: str) -> None:
+def test_a_users_name_ends_with_the_transaction(engine_of: Callable[[str], Engine], fenced: str) -> None:
     engine_of("mia").remember("The harbour opens at seven", key="harbour")
-    with psycopg.connect(address, autocommit=True) as connection:
+    with psycopg.connect(fenced, autocommit=True) as connection:
         connection.execute("BEGIN")
-        connection.execute(seeing("mia").encode())
+        see(connection, "mia")
         assert connection.execute("SELECT count(*) FROM picomem.memories").fetchone() == (1,)
         connection.execute("COMMIT")
         assert connection.execute("SELECT count(*) FROM picomem.memories").fetchone() == (0,)
@@ -118,25 +125,21 @@ def test_every_statement_is_a_users_or_everyones() -> None:
 
 @pytest.fixture(scope="module")
 def planner() -> Iterator[psycopg.Connection]:
-    """A store of which only plans are asked."""
-    with psycopg.connect(empty_database(), autocommit=True, prepare_threshold=None) as opened:
-        prepare(opened, "the planner's", PARTITIONS, create=True)
+    """A store of which only plans are asked, divided into shards as Citus would."""
+    with psycopg.connect(empty_database(is_citus=True), autocommit=True, prepare_threshold=None) as opened:
+        prepare(opened, "the planner's", citus=CitusChoice(shards=3))
         opened.execute("SET search_path TO picomem")
         opened.execute("SET plan_cache_mode TO force_custom_plan")
-        opened.execute("SET constraint_exclusion TO off")  # of a CHECK; partitions are told apart without it
+        opened.execute("SET constraint_exclusion TO off")  # of a CHECK; shards are told apart without it
         yield opened
 
 
 @each_case("name", OF_A_USER)
-def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psycopg.Connection) -> None:
-    """A forgotten user would touch them all."""
+def test_a_statement_touches_one_shard_of_each_table(name: str, planner: psycopg.Connection) -> None:
+    """A forgotten user would touch them all: of 509 statements that touch one, Citus made one task each."""
     plan = _plan(planner, name)
-    touched: dict[str, set[str]] = {}
-    for step in plan:
-        for table, partition in re.findall(r" on (\w+)_(\d\d) ", f"{step} "):
-            touched.setdefault(table, set()).add(partition)
-    assert all(len(partitions) == 1 for partitions in touched.values()), "\n".join(plan)
-    assert touched or plan[0].startswith("Insert"), "\n".join(plan)
+    assert tasks(plan) == 1, "\n".join(plan)
+    assert shards_touched(plan) or plan[0].startswith(("Insert", "Custom Scan")), "\n".join(plan)
 
 
 @each_case(
@@ -173,7 +176,7 @@ def test_what_stands_beside_an_episode_is_looked_up_in_a_store_that_was_never_an
     session = tmp_path / "session.jsonl"
     session.write_text('{"role": "user", "content": "We moved shelf 1 to room 1."}\n')
     engine_of("memory").ingest([session])  # the user of the values that a plan is asked with
-    connection.execute(seeing("memory").replace(", true)", ", false)").encode())
+    see(connection, "memory", in_session=True)
     columns = (*COLUMNS["episodes"], "row_hash")
     of_copies = {"first_turn": "first_turn + n", "last_turn": "last_turn + n", "doc": "doc + n"}
     of_copies |= {name: f"{name} || n" for name in ("id", "identity")}
@@ -201,15 +204,15 @@ def _plan(planner: psycopg.Connection, name: str) -> list[str]:
     return [row[0] for row in planner.execute(f"EXPLAIN EXECUTE asked{values and f'({values})'}".encode())]
 
 
-def test_a_statement_without_its_user_would_touch_every_partition(planner: psycopg.Connection) -> None:
+def test_a_statement_without_its_user_would_touch_every_shard(planner: psycopg.Connection) -> None:
     plan = [row[0] for row in planner.execute("EXPLAIN SELECT * FROM memories WHERE id = 'a'")]
-    assert {partition for step in plan for partition in re.findall(r"memories_(\d\d)", step)} == {"00", "01"}
+    assert tasks(plan) == 3
 
 
-def test_the_page_lists_the_statements_that_read_every_partition() -> None:
+def test_the_page_lists_the_statements_that_read_every_shard() -> None:
     page = (Path(__file__).parents[2] / "benchmarks" / "planning.md").read_text("utf-8")
     rows = re.findall(
-        r"^\| (`\w+`(?:, `\w+`)*) \|", page.partition("## One partition")[2].partition("\n## ")[0], re.MULTILINE
+        r"^\| (`\w+`(?:, `\w+`)*) \|", page.partition("## One shard")[2].partition("\n## ")[0], re.MULTILINE
     )
     listed = [name for row in rows for name in re.findall(r"\w+", row)]
     assert sorted(listed) == sorted(filter(is_of_everyone, STATEMENTS))

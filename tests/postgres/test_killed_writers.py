@@ -84,7 +84,7 @@ def _gaps(keys: set[str]) -> list[str]:
 
 @pytest.mark.timeout(amount(120, 7_200))
 def test_killed_writers_lose_nothing_that_they_acknowledged_and_leave_nothing_half_done(
-    address: str, tmp_path: Path
+    fenced: str, tmp_path: Path
 ) -> None:
     rng = random.Random(1)
     turns = [
@@ -95,14 +95,14 @@ def test_killed_writers_lose_nothing_that_they_acknowledged_and_leave_nothing_ha
         programs = [stack.enter_context(forking(__file__)) for _ in range(WRITERS)]
         for cycle in range(CYCLES):
             running = [
-                threads.submit(run, address, "mia", f"c{cycle}w{writer}", rng.randint(1, _LATEST), str(tmp_path))
+                threads.submit(run, fenced, "mia", f"c{cycle}w{writer}", rng.randint(1, _LATEST), str(tmp_path))
                 for writer, run in enumerate(programs)
             ]
             assert [process.result() for process in running] == [None] * WRITERS
-            wait_until_alone(address)  # the server may still be carrying out what it was sent
-            with picomem.open(address, user="mia", embedder="none") as memory:
+            wait_until_alone(fenced)  # the server may still be carrying out what it was sent
+            with picomem.open(fenced, user="mia", embedder="none") as memory:
                 _check(memory, [key for file in tmp_path.glob("*.acknowledged") for key in file.read_text().split()])
-    with picomem.open(address, user="mia", embedder="none") as memory:
+    with picomem.open(fenced, user="mia", embedder="none") as memory:
         memory.ingest([tmp_path / "talk.jsonl"])
         assert memory.ingest([tmp_path / "talk.jsonl"]).episodes == 0
         episodes = memory.timeline(limit=1000)
@@ -132,7 +132,7 @@ def _busy(server: Server) -> list[int]:
 def test_writers_whose_server_processes_end_lose_nothing_and_store_nothing_twice(server: Server, how: str) -> None:
     """A process of the server that is killed makes the server end all others and recover."""
     address = server.new_database()
-    PostgresConnector(address, partitions=2).close()
+    PostgresConnector(address).close()
     over, together = Event(), Barrier(5)
 
     def write(writer: int) -> list[str]:

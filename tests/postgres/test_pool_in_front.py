@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from tests.databases import CITUS, chosen
 from tests.pgbouncer import CONNECTIONS, pooled, program
 from tests.postgres_server import ROLE
 
@@ -63,13 +64,15 @@ def test_statements_are_prepared_on_the_server_itself_and_not_behind_a_pool(
         for _ in range(8):
             with connector.read() as tx:
                 tx.all("user_marks", user="mia")
-                count = connector.one_number("SELECT count(*) FROM pg_prepared_statements")
+                with connector.asking() as connection:
+                    count = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
         connector.close()
-        assert bool(count) == is_prepared
+        assert (count != (0,)) == is_prepared
 
 
 def test_a_purge_and_the_doctor_work_through_a_pool(through_the_pool: str) -> None:
     with picomem.open(through_the_pool, user="mia", embedder="none") as memory:
         _remember_and_recall(memory, "mia")
         assert memory.purge(everything=True).finished
-        assert memory.doctor().findings == []
+        passes = ["schema"] if chosen().name in CITUS else []  # the role owns the tables
+        assert [finding.check for finding in memory.doctor().findings] == passes

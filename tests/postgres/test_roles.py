@@ -7,13 +7,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.postgres_server import GRANTS, as_plain_role
+from tests.postgres_server import GRANTS, as_administrator, as_plain_role, see
 from tests.store import later_step
 
 import picomem
 from picomem.errors import ReadOnly
 from picomem.store.postgres.connector import PostgresConnector
-from picomem.store.postgres.transaction import seeing
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,8 +56,7 @@ def test_a_plain_role_can_neither_change_the_tables_nor_their_fence(plain: psyco
 
 
 def test_the_doctor_names_a_role_that_passes_over_the_fence(plain: psycopg.Connection, address: str) -> None:
-    administrators = address.replace("//picomem@", "//postgres@")
-    with picomem.open(administrators, user="mia", embedder="none") as memory:
+    with picomem.open(as_administrator(address), user="mia", embedder="none") as memory:
         (finding,) = memory.doctor().findings
     assert "connect with a role that is no superuser" in finding.problem
 
@@ -66,11 +64,11 @@ def test_the_doctor_names_a_role_that_passes_over_the_fence(plain: psycopg.Conne
 def test_a_plain_role_sees_and_changes_the_rows_of_the_named_user_alone(plain: psycopg.Connection) -> None:
     assert plain.execute("SELECT count(*) FROM memories").fetchone() == (0,)
     with plain.transaction():
-        plain.execute(seeing("ben").encode())
+        see(plain, "ben")
         assert plain.execute("SELECT count(*) FROM memories").fetchone() == (0,)
         assert plain.execute("DELETE FROM memories").rowcount == 0
     with plain.transaction():
-        plain.execute(seeing("mia").encode())
+        see(plain, "mia")
         assert plain.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 

@@ -1,4 +1,4 @@
-"""The tables on PostgreSQL: their types, their partitions, and the steps to later versions."""
+"""The tables on PostgreSQL: their types, their fence, and the steps to later versions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from tests.postgres_server import PARTITIONS, empty_database
+from tests.databases import CITUS, chosen
+from tests.postgres_server import empty_database, see
 from tests.store import design_tables, later_step
 
-from picomem.errors import NewerSchema, StoreError, Unsupported
+from picomem.errors import NewerSchema, StoreError
 from picomem.records.scope import Scope
 from picomem.store.connector import EVERYONE
 from picomem.store.postgres import schema as postgres_schema
 from picomem.store.postgres.connector import PostgresConnector
-from picomem.store.postgres.transaction import seeing
 from picomem.store.row_hash import COLUMNS, is_whole
 
 pytestmark = pytest.mark.requirement("X11")
@@ -56,31 +56,30 @@ def test_numbers_have_64_bits_and_texts_are_compared_by_their_bytes(connection: 
     assert {collation for _, _, kind, collation, _ in columns if kind == "text"} == {"C"}
 
 
-def test_every_table_of_users_is_partitioned_and_fenced(connection: psycopg.Connection) -> None:
+def test_every_table_of_users_is_fenced(connection: psycopg.Connection) -> None:
     tables = connection.execute(
-        "SELECT relname, relkind, relrowsecurity, relforcerowsecurity FROM pg_class "
+        "SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class "
         "WHERE relnamespace = 'picomem'::regnamespace AND relkind IN ('r', 'p')"
     ).fetchall()
-    whole = {name for name, kind, _, _ in tables if kind == "p"}
-    assert {name for name, _, enabled, forced in tables if not (enabled and forced)} == {"meta"}
-    assert len(tables) == 1 + len(whole) * (1 + PARTITIONS)
-    assert set(COLUMNS) - whole == {"meta"}
+    assert {name for name, is_enabled, _ in tables if not is_enabled} == {"meta"}
+    assert {is_forced for name, _, is_forced in tables if name != "meta"} == {chosen().name not in CITUS}
+    assert set(COLUMNS) <= {name for name, *_ in tables}
 
 
 @pytest.mark.requirement("X1")
 def test_a_step_makes_of_an_old_store_what_a_fresh_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
     old, fresh = empty_database(), empty_database()
-    connector = PostgresConnector(old, partitions=3)
+    connector = PostgresConnector(old)
     later_step.put_marks(connector)
     connector.close()
     later_step.learn(monkeypatch)
-    PostgresConnector(old, partitions=PARTITIONS).close()  # the new table is divided as the others are
-    PostgresConnector(fresh, partitions=3).close()
+    PostgresConnector(old).close()
+    PostgresConnector(fresh).close()
     with psycopg.connect(old, autocommit=True) as upgraded, psycopg.connect(fresh, autocommit=True) as made:
         upgraded.execute("SET search_path TO picomem")
         made.execute("SET search_path TO picomem")
         assert _made(upgraded) == _made(made)
-        upgraded.execute(seeing(EVERYONE).encode().replace(b", true)", b", false)"))
+        see(upgraded, EVERYONE, in_session=True)
         text = f"SELECT {', '.join(later_step.COLUMNS)}, row_hash FROM user_marks"
         rows = upgraded.execute(text.encode()).fetchall()
     assert {row[-2] for row in rows} == {f"of {user}" for user in later_step.USERS}
@@ -93,7 +92,7 @@ def test_a_step_that_fails_leaves_the_store_as_it_was_and_is_applied_the_next_ti
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = empty_database()
-    connector = PostgresConnector(address, partitions=PARTITIONS)
+    connector = PostgresConnector(address)
     later_step.put_marks(connector)
     connector.close()
     with psycopg.connect(address, autocommit=True) as opened:
@@ -149,21 +148,11 @@ def test_a_store_from_before_the_first_release_is_refused_with_what_to_do(
         PostgresConnector(address)
 
 
-def test_a_store_that_citus_distributed_is_refused_because_a_purge_would_not_reach_its_workers(
-    address: str, connection: psycopg.Connection
-) -> None:
-    connection.execute("CREATE TABLE public.pg_dist_partition (logicalrelid regclass)")  # as Citus lists its tables
-    PostgresConnector(address).close()
-    connection.execute("INSERT INTO public.pg_dist_partition VALUES ('picomem.memories')")
-    with pytest.raises(Unsupported, match="distributed with Citus"):
-        PostgresConnector(address)
-
-
 def test_a_store_can_share_a_database_with_another_program() -> None:
     address = empty_database()
     with psycopg.connect(address, autocommit=True) as opened:
         opened.execute("CREATE TABLE memories (id integer)")
-        connector = PostgresConnector(address, partitions=PARTITIONS)
+        connector = PostgresConnector(address)
         with connector.write(Scope("mia")) as tx:
             tx.run("put_user_mark", user="mia", name="a", value="b")
         connector.close()

@@ -97,6 +97,31 @@ def test_a_write_whose_commit_never_came_is_an_error_that_may_be_repeated(
     assert _keys(engine_of("mia")) == ["harbour"]
 
 
+def test_a_message_that_kills_the_server_is_sent_twice_at_most(through: Engine, proxy: CuttingProxy) -> None:
+    """Issue 43, point 2."""
+    through.remember("The cellar is locked at nine", key="cellar")
+    before = proxy.begins
+    proxy.cut("begin")
+    with pytest.raises(StoreError) as broken:
+        through.remember("The harbour opens at seven", key="harbour")
+    assert "\n" not in str(broken.value)
+    assert proxy.begins - before == 2
+
+
+def test_a_commit_that_fails_on_citus_counts_as_stored_where_the_machine_of_the_user_has_it(
+    through: Engine, proxy: CuttingProxy, engine_of: EngineOf
+) -> None:
+    """Issue 43, point 3: the connection stays open, and the answer was "failed" while the row was there."""
+    proxy.cut("failed")
+    assert through.remember("The harbour opens at seven", key="harbour").memory.key == "harbour"
+    proxy.cut("undone")
+    with pytest.raises(StoreError, match="nothing was written") as broken:
+        through.remember("The cellar is locked at nine", key="cellar")
+    assert not isinstance(broken.value, Unconfirmed)
+    through.remember("Lunch is at noon", key="lunch")
+    assert _keys(engine_of("mia")) == ["harbour", "lunch"]
+
+
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_where_the_server_does_not_answer_any_more_nobody_claims_that_nothing_was_stored(
     through: Engine, proxy: CuttingProxy, engine_of: EngineOf, monkeypatch: pytest.MonkeyPatch, where: str
@@ -207,7 +232,7 @@ def test_on_a_full_disk_a_write_is_refused_with_a_sentence_and_nothing_that_was_
 
 @pytest.fixture
 def restarted(server: Server) -> Iterator[PostgresConnector]:
-    opened = PostgresConnector(server.new_database(), partitions=2)
+    opened = PostgresConnector(server.new_database())
     yield opened
     opened.close()
 
@@ -280,7 +305,7 @@ def test_after_a_failover_the_store_goes_on_at_the_other_address_with_all_that_w
         primary.ask("ALTER SYSTEM SET synchronous_standby_names TO '*'")
         primary.ask("SELECT pg_reload_conf()")
         both = make_conninfo(database, host=f"{standby.folder},{primary.folder}")
-        connector = PostgresConnector(both, partitions=2)
+        connector = PostgresConnector(both)
         engine = _engine(connector, "mia")
         engine.remember("The harbour opens at seven", key="harbour")
         primary.stop()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each_case
 
+from picomem.engine.client_conversations import Continuation, Conversation, SaidLine, continuation
 from picomem.records.session import Role
-from picomem.sessions.client_history import Continuation, Conversation, SaidLine, continuation
 
 U, A = Role.USER, Role.ASSISTANT
 

@@ -15,8 +15,7 @@ from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role
 from picomem.sessions.log import Sessions
-from picomem.sessions.new_messages import stored_message
-from picomem.sessions.pairs import NO_RESULT, grouped
+from picomem.sessions.pairs import NO_RESULT, grouped, stored_message
 from picomem.store.sql_access import sql
 from picomem.store.tables import session_rows as store
 

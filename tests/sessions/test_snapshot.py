@@ -14,7 +14,7 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import import_sessions
+from picomem.engine.transcripts import import_sessions
 from picomem.errors import InvalidInput
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import user_of

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sessions.talks import TEXTS
 
-from picomem.sessions.tool_results import cut_result
+from picomem.sessions.context_window import cut_result
 from picomem.text.tokens import count_tokens
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import import_sessions
+from picomem.engine.transcripts import import_sessions
 from picomem.errors import PicomemError
 from picomem.store.files.copying import copy_store
 

@@ -47,15 +47,18 @@ def test_every_list_of_a_statement_has_a_type() -> None:
 
 
 @pytest.mark.requirement("X11")
-def test_the_tables_are_those_of_the_file_and_partitioned() -> None:
-    made = list(translated_schema(TABLES, 2))
+@pytest.mark.parametrize("for_citus", [False, True])
+def test_the_tables_are_those_of_the_file_and_fenced(for_citus: bool) -> None:
+    made = list(translated_schema(TABLES, for_citus=for_citus))
     tables = [match[1] for text in made if (match := re.match(r"CREATE TABLE (\w+) \(", text))]
     expected = re.findall(r"^CREATE TABLE (\w+) \(", TABLES, re.MULTILINE)
     assert tables == expected
-    undivided = [text for text in made if text.startswith("CREATE TABLE") and "PARTITION" not in text]
-    assert [re.match(r"CREATE TABLE (\w+)", text)[1] for text in undivided] == ["meta"]
+    fenced = [match[1] for text in made if (match := re.match(r"CREATE POLICY \w+ ON (\w+)", text))]
+    assert fenced == [table for table in tables if table != "meta"]
+    divided = [match[1] for text in made if (match := re.match(r"SELECT create_distributed_table\('(\w+)'", text))]
+    assert divided == (fenced if for_citus else [])
+    assert any("FORCE" in text for text in made) != for_citus
     assert not [text for text in made if re.search(r"\b(STRICT|ROWID|VIRTUAL|INTEGER|REAL|BLOB|TEXT)\b", text)]
-    assert sum("PARTITION OF memories " in text for text in made) == 2
 
 
 # What works on PostgreSQL and on Citus, and what does not.

@@ -10,7 +10,7 @@ from tests.engine_parts import connector_of
 from tests.ingest.test_host_summaries import claude, written
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import whole_session
+from picomem.engine.past_sessions import whole_session
 from picomem.errors import NotFound
 from picomem.records.scope import Scope
 from picomem.store.tables.session_names import Place, find_session

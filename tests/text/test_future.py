@@ -10,7 +10,7 @@ from tests.cases import each_case
 
 from picomem.clock import parse_iso
 from picomem.errors import InvalidTime
-from picomem.text.temporal.future import parse_future
+from picomem.text.temporal.event_times import parse_future
 
 NOW = "2026-01-31T14:30:00+00:00"  # a Saturday
 

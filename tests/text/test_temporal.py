@@ -16,8 +16,8 @@ from tests.cost import cost
 
 from picomem.clock import to_datetime, to_micros
 from picomem.errors import InvalidTime
-from picomem.text.temporal.holidays import NAMES, holiday
 from picomem.text.temporal.parsing import ParsedWindow, TimeReading, parse_window, read_time
+from picomem.text.temporal.words import NAMES, holiday
 
 WEDNESDAY = datetime(2023, 10, 18, 14, 30)
 

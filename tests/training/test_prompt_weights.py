@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from picomem.injection.prompt_signals import observe_prompt
-from picomem.injection.relevance import WEIGHTS
+from picomem.injection.relevance import WEIGHTS, observe_prompt
 from picomem.models.classifier import decode, load
 from training.injection_sets import FITTED_TO, prompts_of
 from training.relevance import fit, observe

@@ -19,7 +19,7 @@ from tests.transfer.test_conversations import chatgpt, write
 from picomem.cli.main import main
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.transferring import IMPORT_FORMATS
-from picomem.transfer import bounded_files
+from picomem.transfer import foreign_files
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_packed_export_that_unpacks_to_too_much_is_stopped(
 ) -> None:
     import gzip
 
-    monkeypatch.setattr(bounded_files, "LARGEST", 100_000)
+    monkeypatch.setattr(foreign_files, "LARGEST", 100_000)
     path = tmp_path / "memory.jsonl.gz"
     line = json.dumps({"type": "entity", "name": "Olsen", "entityType": "person", "observations": []}) + "\n"
     path.write_bytes(gzip.compress((line * 50_000).encode()))

@@ -17,7 +17,7 @@ from tests.transfer.foreign_files import FILES, ForeignFile
 
 from picomem.clock import iso
 from picomem.emulation.agent_graph import NewEntity, NewRelation
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to
 from picomem.errors import InvalidInput, NotFound

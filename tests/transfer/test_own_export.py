@@ -631,7 +631,7 @@ def test_the_page_to_read_says_what_is_believed_what_was_and_what_nobody_trusted
 
 
 def test_an_export_is_read_in_pieces(engine, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from picomem.transfer import export_lines as module
+    from picomem.transfer import export_file as module
 
     monkeypatch.setattr(module, "_PAGE", 2)
     monkeypatch.setattr(importer_module, "BATCH_ENTRIES", 2)

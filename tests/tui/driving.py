@@ -14,8 +14,8 @@ from textual.widgets import Input
 from picomem.app import operations
 from picomem.engine.engine import Engine
 from picomem.tui.base_screen import BaseScreen, NoteLine
-from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.terminal_app import TerminalApp
+from picomem.tui.workspace import OperationRunner
 
 SMALL, LARGE = (80, 24), (200, 60)
 _MOST_PAUSES = 2_000

@@ -10,14 +10,13 @@ from textual.binding import Binding
 from picomem.tui.base_screen import ResultScreen
 from picomem.tui.browse_screen import DetailScreen, MemoryActions
 from picomem.tui.chat_screen import ChatScreen
-from picomem.tui.detail_pane import DetailPane
-from picomem.tui.dialogs import ConfirmDialog, EditDialog, KeyHelp
+from picomem.tui.dialogs import ConfirmDialog, EditDialog, KeyHelp, MessageField
 from picomem.tui.entry_list import EntryList
 from picomem.tui.list_screens import MemoriesScreen, SessionsScreen
+from picomem.tui.presented_content import DetailPane
 from picomem.tui.search_screen import SearchScreen
 from picomem.tui.status_screen import ReviewScreen, StatusScreen
 from picomem.tui.terminal_app import TerminalApp
-from picomem.tui.typed_text import MessageField
 
 OWNERS = (
     ChatScreen, ConfirmDialog, DetailPane, DetailScreen, EditDialog, EntryList, KeyHelp, MemoriesScreen, MemoryActions,

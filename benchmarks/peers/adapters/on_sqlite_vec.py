@@ -63,7 +63,7 @@ class _Static:
     dimensions = 256
 
     def __init__(self) -> None:
-        import wordllama
+        import wordllama  # noqa: PLC0415 - only one of the models is there
 
         # Named, because it does not look for the tokenizer where its own wheel puts it.
         here = Path(wordllama.__file__).parent
@@ -77,8 +77,8 @@ class _Model:
     """The mean over the tokens of a sentence model's output, as Chroma takes it."""
 
     def __init__(self, folder: Path) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
+        import onnxruntime  # noqa: PLC0415 - only one of the models is there
+        from tokenizers import Tokenizer  # noqa: PLC0415 - only one of the models is there
 
         self._session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -37,8 +37,8 @@ from typing_extensions import override
 
 from picomem.agent.attribution import prompts_of, text_of
 from picomem.records.session import ToolCall
+from picomem.sessions.context_window import SHARE, cut_result, is_longer, left_out
 from picomem.sessions.pairs import message_tokens
-from picomem.sessions.tool_results import SHARE, cut_result, is_longer, left_out
 from picomem.text.tokens import count_tokens
 
 _FENCE = re.compile(r"(?s)(<untrusted-text [^>]*>)(.*)(</untrusted-text>)")

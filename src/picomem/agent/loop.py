@@ -50,7 +50,7 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.tools import Tool
 from pydantic_ai.usage import UsageLimits
 
-from picomem.agent.capability import MemoryCapability
+from picomem.agent.capability import Fence, MemoryCapability
 from picomem.agent.context_trimming import ContextTrimming
 from picomem.agent.events import (
     Event,
@@ -63,15 +63,14 @@ from picomem.agent.events import (
     ToolResultEvent,
     TurnResult,
 )
-from picomem.agent.fence_capability import Fence
-from picomem.agent.message_conversion import to_model, to_said
-from picomem.agent.text_tool_calls import BufferedText, PlainCalls
+from picomem.agent.message_conversion import BufferedText, PlainCalls, to_model, to_said
 from picomem.agent.tools import GROUP_TOOLS, NOTE_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.consolidation_runner import consolidate_due
-from picomem.engine.agent_support import has_notes, is_in_group, safe_text, window_of
+from picomem.engine.agent_support import window_of
+from picomem.engine.audience import has_notes, is_in_group, safe_text
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.models.selection import generator_of
@@ -79,7 +78,7 @@ from picomem.paths import named_path
 from picomem.records.caller import WRITE
 from picomem.records.session import Channel, Loaded, Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow, window
-from picomem.sessions.new_messages import stored_message
+from picomem.sessions.pairs import stored_message
 from picomem.settings import Settings
 
 # A conversation with PicoBot: in the store, or in the memory of this process while the store fails.
@@ -92,11 +91,7 @@ class ChatConversation:
     """One conversation. `session` is the id of its session; empty where there is no store."""
 
     def __init__(
-        self,
-        engine: Engine | None,
-        session: str = "",
-        settings: Settings | None = None,
-        channel: Channel = Channel.TUI,
+        self, engine: Engine | None, session: str = "", settings: Settings | None = None, channel: Channel = Channel.TUI
     ) -> None:
         """A new session is on `channel`. Raises NotFound where there is no such session."""
         self._channel = channel
@@ -229,10 +224,7 @@ class PicoBot:
         memory = None
         if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(
-                self._engine,
-                tools=self._tools_on(self._engine),
-                session=self.talk.session,
-                actor=ACTOR,
+                self._engine, tools=self._tools_on(self._engine), session=self.talk.session, actor=ACTOR
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
         turn = await self._run(window, memory, tell, instructions, keeps_stopped)
@@ -301,12 +293,7 @@ class PicoBot:
         return [*([memory] if memory else []), room, PlainCalls()]
 
     async def _run(
-        self,
-        window: ContextWindow,
-        memory: MemoryCapability | None,
-        tell: Tell,
-        instructions: str,
-        keeps_stopped: bool,
+        self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell, instructions: str, keeps_stopped: bool
     ) -> TurnResult:
         """Let the model run, and tell what it does. With `keeps_stopped`, what it said until an error is kept too."""
         *before, asked = window.messages

@@ -28,19 +28,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 from anyio import to_thread
 
 from picomem.agent import turns
-from picomem.channels.channel_account import ChannelAccount, Delivery, SendOutcome, parts_of
+from picomem.agent.events import Event
 from picomem.clock import SECOND, Micros
-from picomem.engine.agent_support import in_group
+from picomem.engine.audience import in_group
 from picomem.engine.channel_log import ChannelLog, users_with_work
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, PicomemError
-from picomem.light_dataclass import replace
+from picomem.light_dataclass import dataclass, replace
 from picomem.memory.lease import LEASE_SECONDS
 from picomem.records.caller import OWN_DATA, Caller
 from picomem.records.channel_message import ChannelMessage, DeliveryState, Direction
@@ -48,8 +49,57 @@ from picomem.runtime import Runtime
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
-    from picomem.agent.events import Event
     from picomem.agent.loop import PicoBot
+
+# The interface of a channel for the worker that answers: an account that sends messages and reports their delivery.
+
+
+class SendOutcome(StrEnum):
+    """The outcome of sending a message."""
+
+    SENT = "sent"
+    LATER = "later"  # it did not go out, and may be sent again
+    UNSURE = "unsure"  # it may have gone out
+    CLOSED = "closed"  # it did not go out, and may once the person has written again
+    REFUSED = "refused"  # it did not go out and never will
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The result of sending a message. `native_id` is the channel's id for it; `wait_seconds` is how long to wait at
+    least."""
+
+    outcome: SendOutcome
+    native_id: str = ""
+    reason: str = ""
+    wait_seconds: float = 0.0
+
+
+class ChannelAccount(Protocol):
+    """An account on a channel."""
+
+    channel: str
+    account: str
+    longest: int  # characters of one message
+    window_seconds: float  # after the person's last message, in which an answer may be sent; 0: always
+    instructions: str  # to PicoBot, for every conversation on it
+
+    async def send(self, message: ChannelMessage) -> Delivery:
+        """Send a message, once. Raises nothing that concerns the network."""
+        ...
+
+
+def parts_of(text: str, longest: int) -> list[str]:
+    """A text in parts that the channel takes, cut at the end of a paragraph, a line or a word where there is one."""
+    rest, parts = text.strip(), []
+    while len(rest) > longest:
+        head = rest[:longest]
+        ends = (head.rfind(mark) for mark in ("\n\n", "\n", " "))
+        end = next((place for place in ends if place > longest // 2), longest)
+        parts.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*parts, rest] if rest else parts
+
 
 NO_TEXT = "I can read text only."
 NO_ANSWER = "I cannot answer right now. Please write again later."

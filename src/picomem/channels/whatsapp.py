@@ -20,16 +20,16 @@ from typing import Any
 
 import httpx2
 
-from picomem.channels.channel_account import Delivery, SendOutcome
+from picomem.channels.answering import Delivery, SendOutcome
 from picomem.clock import SECOND, Micros
 from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.endpoint_embedder import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
+from picomem.settings import checked_url
 from picomem.settings_tables import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
 
 DIRECT = "direct"

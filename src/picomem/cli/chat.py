@@ -20,44 +20,33 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from picomem.cli.command_hints import NO_HINTS, CommandHints, hints_for
-from picomem.cli.options import unicode_text
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic_ai.models import Model
+from rich.console import Console
+from rich.text import Text
+
+from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
+from picomem.agent.loop import PicoBot
+from picomem.app import open_engine
+from picomem.cli.chat_model import settings_for_a_person, with_model
+from picomem.cli.presented_text import NO_HINTS, CommandHints, hints_for, text_of
 from picomem.cli.run import json_document
-from picomem.cli.stderr_line import remark
-from picomem.errors import InvalidInput, PicomemError, StoreError
-from picomem.light_dataclass import replace
+from picomem.cli.terminal import remark
+from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
+from picomem.jobs import EMBED, OF_A_USER, in_background
+from picomem.models.provider import open_chat_model
+from picomem.operations.command_names import chat_commands, command_helps, command_request, find_command, not_found
+from picomem.operations.operation import ChatCommand, Operation
 from picomem.paths import private_umask
-from picomem.settings import Settings, given, load
+from picomem.settings import Settings
 from picomem.text.inert_text import one_line, streamed_for_terminal
 
-if TYPE_CHECKING:
-    from anyio.from_thread import BlockingPortal
-    from pydantic_ai.models import Model
-
-    from picomem.agent.events import TurnResult
-    from picomem.agent.loop import PicoBot
-    from picomem.engine.engine import Engine
-
-NO_MODEL = (
-    "No model is set to talk with: install Ollama (https://ollama.com) and run `ollama pull qwen3:8b`, or set "
-    "provider, model and key in [model] of the settings, or name one, as in `picomem chat --model openai:gpt-5-mini`."
-)
 _PROMPT = "› "
 _STOPPING_SECONDS = 10.0
 _MOST_PIPED = 1_000_000  # characters of a question on stdin
-
-
-def add_chat(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
-    goes_on = "go on with this conversation; the beginning of its id is enough"
-    model = "talk with this model: PROVIDER:NAME, or a name of the provider in the settings"
-    parser.add_argument(
-        "question", nargs="*", type=unicode_text, metavar="QUESTION", help="answer this and end (default: a prompt)"
-    )
-    parser.add_argument("--session", metavar="ID", type=unicode_text, default="", help=goes_on)
-    parser.add_argument("--model", metavar="NAME", type=unicode_text, default="", help=model)
 
 
 def run_chat(chosen: argparse.Namespace) -> int:
@@ -74,7 +63,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
             raise InvalidInput('There is no question on stdin; name one, as in `picomem chat "What do you know?"`.')
     model = open_model(settings, chosen.model)
     stays = not question
-    with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
+    with _opened(chosen, settings, stays=stays) as (engine, trouble), start_blocking_portal() as portal:
         if trouble and chosen.session:
             raise InvalidInput(f"The conversation cannot be continued: {trouble}")
         chat = Chat(portal, model, engine, settings, trouble, session=chosen.session, hints=hints_for(chosen.given))
@@ -87,48 +76,12 @@ def run_chat(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def settings_for_a_person() -> Settings:
-    """The settings, with memory on unless somebody has turned it off. Raises InvalidInput."""
-    settings = load()
-    if "memory.enabled" in given():
-        return settings
-    return replace(settings, memory=replace(settings.memory, enabled=True))
-
-
 def open_model(settings: Settings, name: str) -> Model:
     """The model to talk with: of that name, of the settings, or Ollama's on this machine. Raises InvalidInput."""
-    from picomem.app import open_chat_model
-
     chosen = with_model(settings, name)
     if chosen.model.base_url not in ("", settings.model.base_url):  # the one that was found here
         remark(f"talking with {chosen.model.model} of Ollama on this machine.")
     return open_chat_model(chosen)
-
-
-def with_model(settings: Settings, name: str) -> Settings:
-    """Settings that name a model to talk with: of that name, of the settings, or Ollama's on this machine.
-
-    Raises InvalidInput where there is none.
-    """
-    from picomem.models import ollama
-    from picomem.models.provider import PROVIDERS
-
-    chosen = settings.model
-    provider, colon, rest = name.partition(":")
-    if name and colon and provider in PROVIDERS:
-        same = provider == chosen.provider
-        chosen = replace(
-            chosen if same else type(chosen)(timeout_secs=chosen.timeout_secs), provider=provider, model=rest
-        )
-    elif name:
-        chosen = replace(chosen, model=name)
-    if not (chosen.provider and chosen.model):
-        wanted = chosen.model
-        installed = ollama.installed() if chosen.provider in ("", "ollama") else []
-        if not installed or (wanted and wanted not in installed):
-            raise InvalidInput(NO_MODEL)
-        chosen = replace(chosen, provider="ollama", model=wanted or installed[0], base_url=ollama.base_url())
-    return replace(settings, model=chosen)
 
 
 class Chat:
@@ -165,7 +118,7 @@ class Chat:
     def prompt(self) -> None:
         """Talk until the person ends it."""
         with suppress(ImportError):
-            import readline  # noqa: F401 - lines can be edited, and the earlier ones come back
+            import readline  # noqa: F401, PLC0415 - not on every system; lines can be edited with it, and the earlier ones come back
         print(
             f"PicoBot on {one_line(self._model.model_name)}. /help lists the commands, /quit or Ctrl-D ends.",
             file=sys.stderr,
@@ -215,8 +168,6 @@ class Chat:
 
     def _heeded(self, line: str) -> bool:
         """Do what a line says; whether to go on after it."""
-        from picomem.cli.slash import obey
-
         try:
             if line.startswith("/"):
                 return obey(self, line)
@@ -229,8 +180,6 @@ class Chat:
         return True
 
     def _begun(self, session: str) -> PicoBot:
-        from picomem.agent.loop import PicoBot
-
         return PicoBot(self._model, self.engine, session=session, trouble=self._trouble, settings=self._settings)
 
     def _turn(self, text: str) -> TurnResult:
@@ -290,8 +239,6 @@ class Screen:
         if self.quiet or not sys.stderr.isatty():
             yield
             return
-        from rich.console import Console
-
         self._spinner = Console(stderr=True).status("thinking …", spinner="dots")
         self._spinner.start()
         try:
@@ -301,8 +248,6 @@ class Screen:
 
     async def tell(self, event: Any) -> None:
         """An event of the turn; see agent/events.py."""
-        from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent
-
         if isinstance(event, TextDelta) and not self.quiet:
             if self._spinner:
                 self._spinner.stop()
@@ -315,8 +260,6 @@ class Screen:
             self._calls[event.id] = {"tool": event.name, "arguments": event.arguments}
             self._aside(f"  → {event.name} {event.arguments[:200]}")
             if self._spinner:
-                from rich.text import Text
-
                 self._spinner.update(Text(f"{one_line(event.name)} …"))
                 self._spinner.start()
         elif isinstance(event, ToolResultEvent):
@@ -355,9 +298,6 @@ class Screen:
 def _opened(chosen: argparse.Namespace, settings: Settings, *, stays: bool) -> Iterator[tuple[Engine | None, str]]:
     """The engine, or why there is none. A process that only answers one question makes missing vectors, and begins
     nothing else that it would not finish."""
-    from picomem.app import open_engine
-    from picomem.jobs import EMBED, OF_A_USER, in_background
-
     try:
         engine = open_engine(chosen.db, user=chosen.user, settings=settings)
     except StoreError as error:
@@ -367,13 +307,88 @@ def _opened(chosen: argparse.Namespace, settings: Settings, *, stays: bool) -> I
         yield engine, ""
 
 
-@contextmanager
-def _portal() -> Iterator[BlockingPortal]:
-    from anyio.from_thread import start_blocking_portal
+# Slash commands of the chat: a line that begins with a slash is for picomem, not for the model.
+#
+# Most are operations of the table under a shorter name (`ChatCommand`); a few exist only in a chat. A command that
+# cannot be undone asks for confirmation, and no tool offers it to the model.
 
-    from picomem.agent.turns import check_installed
+_OWN_HELP = {
+    "/new": "begin another conversation",
+    "/session ID": "go on with one of them",
+    "/help": "this",
+    "/quit": "end",
+}
 
-    check_installed()
 
-    with start_blocking_portal() as portal:
-        yield portal
+def help_text() -> str:
+    """Every command, a line each."""
+    return "\n".join(f"{usage:<20} {text}" for usage, text in {**command_helps(), **_OWN_HELP}.items())
+
+
+def command_names() -> list[str]:
+    """The names of the slash commands."""
+    return list(dict.fromkeys([*(command.name for command, _ in chat_commands()), *_own_names()]))
+
+
+def _own_names() -> list[str]:
+    return [usage[1:].split()[0] for usage in _OWN_HELP]
+
+
+def obey(chat: Chat, line: str) -> bool:
+    """Do what the line says; whether the chat goes on. Raises InvalidInput for what is no command, and what the
+    operations raise."""
+    name, _, rest = line[1:].partition(" ")
+    words = rest.strip()
+    if name in ("quit", "exit"):
+        return False
+    if name in _OWN:
+        _OWN[name](chat, words)
+        return True
+    command, operation = find_command(name, words, _own_names())
+    _run(chat, command, operation, words)
+    return True
+
+
+def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> None:
+    if chat.engine is None:
+        raise InvalidInput("Memory cannot be used, so there is nothing to look at.")
+    request = command_request(command, operation, words, chat.bot.talk.session)
+    confirmation = operation.confirmation
+    if confirmation and confirmation.is_needed(request):
+        preview = operation.call(chat.engine, confirmation.preview(request))
+        print(text_of(operation, preview), file=sys.stderr)
+        if confirmation.is_empty(preview):
+            return
+        if (chat.ask(confirmation.question) or "").lower() not in ("y", "yes"):
+            print(f"{confirmation.declined}.", file=sys.stderr)
+            return
+        request = confirmation.granted(request, preview)
+    try:
+        result = operation.call(chat.engine, request)
+    except NotFound as error:
+        raise not_found(command, words, error) from None
+    print(text_of(operation, result))
+    if command.continues_in != "same":
+        chat.begin(result.session.id if command.continues_in == "result" else "")
+
+
+def _new(chat: Chat, _words: str) -> None:
+    chat.begin()
+    print("A new conversation.", file=sys.stderr)
+
+
+def _session(chat: Chat, name: str) -> None:
+    if not name:
+        raise InvalidInput("Say which, as in /session 01a20090-6145.")
+    try:
+        chat.begin(name)
+    except NotFound:
+        raise NotFound(f"There is no conversation “{name[:80]}”; /sessions lists them.") from None
+    print(f"Going on with: {chat.title()}", file=sys.stderr)
+
+
+def _help(_chat: Chat, _words: str) -> None:
+    print(help_text())
+
+
+_OWN: dict[str, Callable[[Chat, str], None]] = {"new": _new, "session": _session, "help": _help}

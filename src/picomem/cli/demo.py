@@ -7,16 +7,11 @@ import tempfile
 from pathlib import Path
 
 from picomem.cli.run import json_document, progress_bar
-from picomem.cli.width import width
+from picomem.cli.terminal import width
 from picomem.demo.walkthrough import run
 from picomem.ingest.report import IngestProgress
 from picomem.paths import named_path, private_umask
 from picomem.text.inert_text import for_terminal
-
-
-def add_demo(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of the demo."""
-    parser.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
 
 
 def run_demo(chosen: argparse.Namespace) -> int:

@@ -11,61 +11,36 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from picomem.cli.main import main
 from picomem.cli.run import json_document, write_result
-from picomem.cli.stderr_line import remark
+from picomem.cli.terminal import remark
 from picomem.errors import InvalidInput, NotFound
-from picomem.hosts.host import REACHES, Host
+from picomem.hosts.host import HOST_NAMES, Host
 from picomem.hosts.host_entries import own_entries
-from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
-from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
-from picomem.hosts.machine import Machine, this_machine
-from picomem.hosts.own_settings import (
+from picomem.hosts.installing import (
     OFFER_KEEPING,
+    FileChange,
+    HostPlan,
     SettingsChange,
     change_settings,
     distilling_host,
+    install,
     offered_distilling,
     offered_keeping,
     plan_distilling,
+    plan_install,
     plan_keeping,
+    plan_uninstall,
+    uninstall,
 )
-from picomem.hosts.program import installed_program, is_short_lived
+from picomem.hosts.known_hosts import HOSTS, host_named
+from picomem.hosts.program import Machine, installed_program, is_short_lived, this_machine
+from picomem.ingest.discovery import default_places
 from picomem.text.inert_text import for_terminal
 
 _SHORT_LIVED = (
     "{} is in a cache of uv that may be emptied; `uv tool install picomem` puts it where it stays, then install again."
 )
-
-
-def add_install(parser: argparse.ArgumentParser) -> None:
-    """The options of `picomem install`."""
-    parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"the hosts ({', '.join(HOST_NAMES)}; default: ask)")
-    parser.add_argument(
-        "--scope",
-        choices=REACHES,
-        default="user",
-        metavar="SCOPE",
-        help="the settings of all your work, or those of the project in this folder (user, project; default: user)",
-    )
-    parser.add_argument(
-        "--keep-transcripts",
-        action="store_true",
-        help="also keep copies of the transcripts that Claude Code is about to delete (ingest.keep; default: ask)",
-    )
-    parser.add_argument(
-        "--distil",
-        action=argparse.BooleanOptionalAction,
-        help="let a model of the host distil finished sessions into memory, in the background (default: ask)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def add_uninstall(parser: argparse.ArgumentParser) -> None:
-    """The options of `picomem uninstall`."""
-    parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"the hosts ({', '.join(HOST_NAMES)}; default: ask)")
-    parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run_install(chosen: argparse.Namespace) -> int:
@@ -120,13 +95,9 @@ def _accepted(plans: Sequence[HostPlan], chosen: argparse.Namespace, machine: Ma
 
 def _offer_reading(chosen: argparse.Namespace, machine: Machine) -> None:
     """Offer to read past sessions, where there are any, and say what to try."""
-    from picomem.ingest.discovery import default_places
-
     places = default_places(machine.home, machine.env)
     has_sessions = any(place.folder.is_dir() for place in places)
     if has_sessions and _says_yes("Read your past sessions into memory now? [Y/n] ", default=True):
-        from picomem.cli.main import main
-
         options = ["--db", chosen.db] if chosen.db else []
         main(["ingest", *options, *(["--user", chosen.user] if chosen.user else [])])
     print("Try it: start a new session and ask “What did we work on last time?”", file=sys.stderr)

@@ -1,8 +1,8 @@
 """The command line: `picomem COMMAND …`.
 
 Every operation of the table is a command, rendered from its request. `chat`, `tui`, `demo`, `install`, `uninstall`,
-`mcp`, `serve`, `move`, `completion` and `help` are separate commands. A command loads only the modules that it
-needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
+`mcp`, `serve`, `move`, `postgres`, `completion` and `help` are separate commands. A command loads only the modules that
+it needs, because hooks wait for `picomem recall`. (argparse is used because importing typer takes longer than a whole
 recall.)
 
 Results go to stdout, everything else to stderr. With `--json`, stdout holds one JSON document, also for an error. Exit
@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of, unicode_text
-from picomem.cli.stderr_line import remark
-from picomem.cli.width import width
+from picomem.cli.terminal import remark, width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError, TooManyFiles, did_you_mean
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import EVERYDAY, NAMES, operation
@@ -47,15 +46,16 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
         "picomem serve --port 8765",
     ),
-    "open": (
-        "look",
-        "Open the web page in the browser, signed in; starts the server where none runs.",
-        "picomem open",
-    ),
+    "open": ("look", "Open the web page in the browser, signed in; starts the server where none runs.", "picomem open"),
     "move": (
         "maintain",
         "Copy users from one store to another, each a file or on a server.",
         "picomem move ~/memory.db postgresql://picomem@db.example/memory --user ann",
+    ),
+    "postgres": (
+        "maintain",
+        "Make a store on a PostgreSQL server: `postgres init`, with --citus divided among machines.",
+        "picomem postgres init --citus --shards 32 --db postgresql://picomem@db.example/memory",
     ),
     "completion": (
         "maintain",
@@ -64,17 +64,24 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
     ),
     "help": ("maintain", "List the commands, or explain one.", "picomem help --all"),
 }  # where help lists it, what it does, and an example
-# The modules of `picomem.cli` with the functions `run_NAME` and, for the arguments, `add_NAME` of these commands.
+# The modules of `picomem.cli` with the functions `run_NAME` of these commands; their arguments are in
+# command_arguments.py.
 _MODULES = {
     "chat": "chat",
     "tui": "terminal_interface",
     "demo": "demo",
     "install": "install",
     "uninstall": "install",
-    "mcp": "serve",
+    "mcp": "mcp",
     "serve": "serve",
     "open": "open_page",
     "move": "move",
+    "postgres": "postgres_store",
+}
+_EXTRAS = {  # what needs an extra of the package, by its module
+    "chat": ("PicoBot", "agent"),
+    "terminal_interface": ("The terminal interface", "tui"),
+    "serve": ("`picomem serve`", "server"),
 }
 _SHELLS = ("bash", "zsh", "fish")
 # The collector of cycles runs when so many more objects exist. A recall makes 35,000, which all stay to its end; with
@@ -104,10 +111,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
             super().add_argument(action)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from textwrap import wrap
-
         # An example is indented, and to be copied as it stands.
-        lines = ([line] if line.startswith(" ") else wrap(line, width) or [""] for line in text.splitlines())
+        lines = ([line] if line.startswith(" ") else _wrapped(line, width) for line in text.splitlines())
         return "\n".join(indent + part for line in lines for part in line)
 
 
@@ -233,16 +238,23 @@ def _run_command(name: str, chosen: argparse.Namespace) -> int:
         print(shtab.complete(parser_for("", two_words=True), chosen.shell))
         return 0
     if name in _MODULES:
-        return _function(f"run_{name}", name)(chosen)
-    from picomem.cli.run import run_operation
+        return getattr(command_module(_MODULES[name]), f"run_{name}")(chosen)
+    from picomem.cli.run import run_operation  # noqa: PLC0415 - a server does not need it
 
     verb = operation(name)
     return run_operation(verb, request_of(verb.request, chosen), chosen)
 
 
-def _function(function: str, name: str) -> Callable[..., Any]:
-    """A function of a command's module, which is loaded now: a command loads nothing of the others."""
-    return getattr(import_module(f"picomem.cli.{_MODULES[name]}"), function)
+def command_module(module: str) -> Any:
+    """A command's module, which is loaded now: a command loads nothing of the others. Raises InvalidInput where the
+    extra is missing that it needs."""
+    try:
+        return import_module(f"picomem.cli.{module}")
+    except ModuleNotFoundError as error:
+        if module not in _EXTRAS or (error.name or "picomem").partition(".")[0] == "picomem":
+            raise
+        what, extra = _EXTRAS[module]
+        raise InvalidInput(f"{what} needs the extra `{extra}`: install picomem[{extra}], such as with pip.") from None
 
 
 def in_one_word(arguments: list[str]) -> list[str]:
@@ -372,18 +384,19 @@ def _commands_by_group() -> str:
 
 
 def _described(names: Iterable[str]) -> str:
-    from textwrap import fill
-
     following = " " * (_NAME_WIDTH + 3)
+    described = ((name, _first_sentence(operation(name).doc if name in NAMES else _OTHERS[name][1])) for name in names)
     return "\n".join(
-        fill(
-            _first_sentence(operation(name).doc if name in NAMES else _OTHERS[name][1]),
-            width() - 2,
-            initial_indent=f"  {name:<{_NAME_WIDTH}} ",
-            subsequent_indent=following,
-        )
-        for name in names
+        f"  {name:<{_NAME_WIDTH}} " + f"\n{following}".join(_wrapped(about, width() - 2 - len(following)))
+        for name, about in described
     )
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """The lines of a paragraph, at least one."""
+    from textwrap import wrap  # noqa: PLC0415 - only help needs it
+
+    return wrap(text, columns) or [""]
 
 
 _NAME_WIDTH = 16
@@ -407,7 +420,7 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
     _, doc, example = _OTHERS[name]
     added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
     if name in _MODULES and name != "mcp":
-        _function(f"add_{name}", name)(added)
+        getattr(command_module("command_arguments"), f"add_{name}")(added)
     elif name == "completion":
         added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")
     elif name == "help":
@@ -437,7 +450,7 @@ def _first_sentence(text: str) -> str:
 def _fail(error: PicomemError, arguments: Sequence[str], program: str) -> int:
     sentence = str(error)
     if "`picomem " in sentence:  # otherwise nothing is loaded: there may be too little memory for it
-        from picomem.cli.command_hints import hints_for
+        from picomem.cli.presented_text import hints_for  # noqa: PLC0415 - there may be too little memory for it
 
         sentence = hints_for(arguments).shown(sentence)
     if "--json" in arguments:

@@ -13,10 +13,9 @@ from picomem.app import open_store
 from picomem.cli.run import print_json, progress_bar, write_result
 from picomem.clock import system_clock
 from picomem.errors import Conflict, InvalidInput, NoStore
-from picomem.operations.wording import plural
+from picomem.operations.presentation import plural
 from picomem.paths import private_umask
 from picomem.records.scope import Scope
-from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.text.inert_text import for_terminal
 from picomem.transfer.moving import MovedStore, MovedUser, move, planned_move
@@ -24,32 +23,17 @@ from picomem.transfer.moving import MovedStore, MovedUser, move, planned_move
 _MOST_USERS = 20  # that are named
 
 
-def add_move(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("source", metavar="FROM", help="the store, a file or the address of a server")
-    parser.add_argument("target", metavar="TO", help="the other store; it is made where there is none")
-    parser.add_argument("--dry-run", action="store_true", help="only say who and what would be moved")
-
-
 def run_move(chosen: argparse.Namespace) -> int:
     """Move, and print what was moved; the exit code is that of Conflict where not all was."""
     if chosen.db is not None:
         raise InvalidInput("A move names both stores itself; leave out --db.")
     private_umask()
-    settings = load()
     scope = Scope(chosen.user) if chosen.user is not None else None
-    with closing(open_store(chosen.source, settings, create=False)) as source:
+    with closing(open_store(chosen.source, create=False)) as source:
         planned = planned_move(source, scope)  # before a target is made
-        target = _target(chosen.target, settings, create=not chosen.dry_run)
+        target = _target(chosen.target, create=not chosen.dry_run)
         with closing(target) if target else nullcontext(), progress_bar(not chosen.json, rows=True) as progress:
-            moved = move(
-                source,
-                target,
-                planned,
-                system_clock(),
-                dry_run=chosen.dry_run,
-                progress=progress,
-            )
+            moved = move(source, target, planned, system_clock(), dry_run=chosen.dry_run, progress=progress)
     if scope is not None and not moved.is_complete:
         raise Conflict(_sentence(moved.users[0], moved))
     if chosen.json:
@@ -59,10 +43,10 @@ def run_move(chosen: argparse.Namespace) -> int:
     return 0 if moved.is_complete else Conflict.exit_code
 
 
-def _target(name: str, settings: Settings, *, create: bool) -> Connector | None:
+def _target(name: str, *, create: bool) -> Connector | None:
     """The target; None where there is none and none is to be made."""
     try:
-        return open_store(name, settings, create=create)
+        return open_store(name, create=create)
     except NoStore:
         return None
 

@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from picomem.app import open_engine
+from picomem.cli.presented_text import hints_for, text_of
 from picomem.coded_text import with_commands
 from picomem.engine.engine import Engine
-from picomem.errors import NoStore, OutputFailed
+from picomem.engine.past_sessions import project_meant_in, project_of_folder, shown_projects
+from picomem.errors import InvalidInput, NoStore, OutputFailed
 from picomem.light_dataclass import fields, replace
+from picomem.operations.inert_results import with_texts
 from picomem.operations.operation import Operation, Progressing
+from picomem.operations.recall_views import jsonable
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
 from picomem.text.inert_text import escaped_json, one_line
@@ -33,13 +37,11 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         with _opened(operation, request, chosen) as engine:
             request = named_in_folder(engine, request)
             if getattr(chosen, "watch", False):
-                from picomem.cli.watch import watch
+                from picomem.cli.watch import watch  # noqa: PLC0415 - only with --watch
 
                 return watch(engine, operation, request, as_json=chosen.json)
             if operation.confirmation and operation.confirmation.is_needed(request):
-                from picomem.cli.confirm import confirmed
-
-                confirmed_request = confirmed(engine, operation, request, as_json=chosen.json)
+                confirmed_request = _confirmed(engine, operation, request, as_json=chosen.json)
                 if confirmed_request is None:
                     return 0
                 request = confirmed_request
@@ -54,30 +56,41 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     except NoStore as error:
         if not operation.examines_machine:
             raise
-        from picomem.cli.machine_examination import host_findings_alone
+        result = error
+    if operation.examines_machine:
+        from picomem.hosts.host_findings import with_host_findings  # noqa: PLC0415 - only `doctor` needs it
 
-        result = host_findings_alone(request, chosen, error)
-    else:
-        if operation.examines_machine:
-            from picomem.cli.machine_examination import with_host_findings
-
-            result = with_host_findings(result, chosen)
+        result = with_host_findings(result, request, chosen.db)
     _print(operation, result, chosen)
     return operation.exit_code(result)
 
 
 def _print(operation: Operation, result: Any, chosen: argparse.Namespace) -> None:
-    from picomem.cli.command_hints import hints_for
-
     hints = hints_for(chosen.given)
     if chosen.json:
-        from picomem.operations.inert_results import with_texts
-
         print_json(with_texts(result, lambda text, _: with_commands(text, hints.shown)))
     else:
-        from picomem.cli.presented_text import text_of
-
         write_result(text_of(operation, result, hints))
+
+
+def _confirmed(engine: Engine, operation: Operation, request: Any, *, as_json: bool) -> Any:
+    """Show what an operation that cannot be undone would do, and read y or n: the request as it may be run after a yes;
+    None after a no. Raises InvalidInput where nobody can be asked."""
+    confirmation = operation.confirmation
+    assert confirmation is not None
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput(
+            f"{confirmation.declined}: there is no terminal to ask at. Look with --dry-run, then say --yes."
+        )
+    preview = operation.call(engine, confirmation.preview(request))
+    print(text_of(operation, preview), file=sys.stderr)
+    if confirmation.is_empty(preview):
+        return None
+    print(confirmation.question, end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return confirmation.granted(request, preview)
+    print(f"{confirmation.declined}.", file=sys.stderr)
+    return None
 
 
 @contextmanager
@@ -91,7 +104,7 @@ def _opened(operation: Operation, request: Any, chosen: argparse.Namespace) -> I
         except NoStore:
             if not is_trial:
                 raise
-            from tempfile import TemporaryDirectory
+            from tempfile import TemporaryDirectory  # noqa: PLC0415 - only some dry runs need it
 
             folder = stack.enter_context(TemporaryDirectory(prefix="picomem-"))
             engine = open_chosen(Path(folder) / "picomem.db")
@@ -100,8 +113,6 @@ def _opened(operation: Operation, request: Any, chosen: argparse.Namespace) -> I
 
 def print_json(result: Any) -> None:
     """One document of a result."""
-    from picomem.operations.recall_views import jsonable
-
     write_result(json_document(jsonable(result), indent=2))
 
 
@@ -129,16 +140,15 @@ def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | 
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich import console, progress  # noqa: PLC0415 - only a bar needs it
 
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn() if rows else DownloadColumn(),
-        TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn() if rows else progress.DownloadColumn(),
+        progress.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress.Progress(*columns, console=console.Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading", total=None)
 
         def show(done: int, total: int, path: str) -> None:
@@ -154,8 +164,6 @@ def named_in_folder(engine: Engine, request: Any) -> Any:
     """A request that names a project by the name of the folder in which it is made means the project of this folder."""
     if not (named := getattr(request, "project", "")):
         return request
-    from picomem.engine.upkeep import project_meant_in
-
     try:
         return replace(request, project=project_meant_in(engine, str(Path.cwd()), named))
     except OSError:  # the folder was removed
@@ -167,8 +175,6 @@ def call_in_folder(engine: Engine, operation: Operation, request: Any, progress:
     What is found in projects says so by the names that people see."""
     if operation.has_answer is None:
         return operation.call(engine, request, progress)
-    from picomem.engine.upkeep import shown_projects
-
     shown = shown_projects(engine)
     return _with_names(_called(engine, operation, request, progress, shown), shown)
 
@@ -206,8 +212,6 @@ def _called(
 def _project_to_ask(engine: Engine, request: Any) -> str:
     if request.all_projects or request.project or getattr(request, "session", ""):
         return ""
-    from picomem.engine.upkeep import project_of_folder
-
     try:
         return project_of_folder(engine, str(Path.cwd()))
     except OSError:  # the folder was removed

@@ -1,49 +1,29 @@
-"""`picomem mcp` serves the store to one agent over stdin and stdout; `picomem serve` serves it to many over a network.
-
-The engine and the protocols are loaded when a server starts, because `picomem --help` imports this module for its
-options, and MCP alone takes 1.5 s of processor time to import.
-"""
+"""`picomem serve` serves the store to many over a network."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING
 
+import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
+
+from picomem.app import open_runtime
+from picomem.cli.open_page import EVERYTHING_OWN, link_of, open_in_browser, prints_links
+from picomem.cli.presented_text import hints_for
+from picomem.cli.run import json_document, write_result
+from picomem.engine.audience import redaction
+from picomem.engine.authorization import has_tokens, make_sign_in_code
 from picomem.errors import InvalidInput, StoreError
+from picomem.gateway import server_log, web_server
+from picomem.gateway.server_address import announced, new_server_address, place_beside
+from picomem.hooks.hook_server import hooks_answered
+from picomem.jobs import background_of_all
 from picomem.paths import private_umask
-from picomem.records.caller import GLOBAL, OWN_DATA, PURGE, Caller
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
 from picomem.settings import load
-from picomem.settings_tables import LOG_FORMATS
 
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.runtime import Runtime
-
-# What a person at the machine may do with their own memory, and with the whole store as far as it was granted to them.
-EVERYTHING_OWN = OWN_DATA | {PURGE} | GLOBAL
 _FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
-
-
-def run_mcp(chosen: argparse.Namespace) -> int:
-    """Serve until the agent closes stdin."""
-    from picomem.gateway.mcp import run_stdio
-
-    private_umask()
-    run_stdio(lambda: _opened(chosen))
-    return 0
-
-
-def add_serve(parser: argparse.ArgumentParser) -> None:
-    """The options of `picomem serve`."""
-    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: server.host, 127.0.0.1)")
-    parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
-    parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
-    parser.add_argument(
-        "--log-format", choices=LOG_FORMATS, help="how the log on stderr is written (default: server.log_format, json)"
-    )
 
 
 def run_serve(chosen: argparse.Namespace) -> int:
@@ -59,32 +39,14 @@ def run_server(
     The link is printed to a terminal, in a JSON document, or with `shows_link`; elsewhere it would end in a log. With
     `opens_browser` it is opened, and if the usual port is taken, another one serves.
     """
-    try:
-        import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
-
-        from picomem.gateway import server_log, web_server
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"`picomem serve` needs the extra `server` ({error.name} is missing): install picomem[server], such as "
-            "with pip."
-        ) from None
-    from picomem.app import open_runtime
-    from picomem.cli.browser_sign_in import open_in_browser, prints_links
-    from picomem.cli.command_hints import hints_for
-    from picomem.cli.run import json_document, write_result
-    from picomem.engine.upkeep import redaction
-    from picomem.gateway.server_address import announced, new_server_address, place_beside
-    from picomem.hooks.hook_server import hooks_answered
-    from picomem.jobs import background_of_all
-
     private_umask()
     settings = load()
     host = settings.server.host if chosen.host is None else chosen.host
     port = settings.server.port if chosen.port is None else chosen.port
     log_format = chosen.log_format or settings.server.log_format
     with open_runtime(chosen.db, settings=settings) as runtime:
-        has_tokens = runtime.has_tokens()
-        if not has_tokens and not web_server.is_loopback(host):
+        is_open_to_programs = has_tokens(runtime.resources)
+        if not is_open_to_programs and not web_server.is_loopback(host):
             raise InvalidInput(
                 f"{host} is reached by other machines, and no token has been made yet; `picomem token make` makes one."
             )
@@ -101,7 +63,7 @@ def run_server(
             said = (
                 json_document({"url": address.url, "link": printed})
                 if chosen.json
-                else hints_for(chosen.given).shown(_greeting(address.url, printed, has_tokens))
+                else hints_for(chosen.given).shown(_greeting(address.url, printed, is_open_to_programs))
             )
             background = background_of_all(runtime, watches=not chosen.no_watch)
 
@@ -122,29 +84,15 @@ def run_server(
 
 def _page_link(runtime: Runtime, user: str, address: str, permissions: frozenset[str]) -> str:
     """A link that signs a user in to the web page once; empty where the store takes no code."""
-    from picomem.cli.browser_sign_in import link_of
-    from picomem.engine.authorization import make_sign_in_code
-
     try:
         return link_of(address, make_sign_in_code(runtime.engine(Caller(runtime.user_named(user))), permissions))
     except StoreError:
         return ""
 
 
-def _greeting(address: str, link: str, has_tokens: bool) -> str:
+def _greeting(address: str, link: str, is_open_to_programs: bool) -> str:
     lines = [f"picomem serves on {address}"]
     lines += [f"The web page, for the next five minutes: {link}"] if link else []
     lines += ["`picomem open` opens the web page; `picomem open --no-browser` prints a link to it."]
-    lines += [] if has_tokens else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
+    lines += [] if is_open_to_programs else ["Nobody has a token yet: `picomem token make --user ID` makes one."]
     return "\n".join(lines)
-
-
-@contextmanager
-def _opened(chosen: argparse.Namespace) -> Iterator[Engine]:
-    from picomem.app import open_engine
-    from picomem.hooks.hook_server import hooks_answered
-    from picomem.jobs import in_background
-
-    opened = open_engine(chosen.db, user=chosen.user, actor="agent:mcp", without_store=True)
-    with opened as engine, in_background(engine), hooks_answered(chosen.db):
-        yield engine

@@ -9,40 +9,22 @@ from contextlib import closing
 
 from picomem import paths
 from picomem.app import open_engine, operations
-from picomem.cli.chat import settings_for_a_person, with_model
-from picomem.cli.options import unicode_text
+from picomem.cli.chat_model import settings_for_a_person, with_model
 from picomem.errors import InvalidInput
+from picomem.jobs import EMBED, in_background
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
 from picomem.settings import Settings
-
-_THEMES = ("dark", "light")
-
-
-def add_tui(parser: argparse.ArgumentParser) -> None:
-    """Its arguments."""
-    model = "talk with this model: PROVIDER:NAME, or a name of the provider in the settings"
-    parser.add_argument("--model", metavar="NAME", type=unicode_text, default="", help=model)
-    parser.add_argument(
-        "--theme",
-        choices=_THEMES,
-        metavar="THEME",
-        default=None,
-        help=f"the colours ({', '.join(_THEMES)}; default: as the terminal's background, else dark)",
-    )
+from picomem.tui.terminal_app import TerminalApp, preferred_theme
+from picomem.tui.workspace import OperationRunner
 
 
 def run_tui(chosen: argparse.Namespace) -> int:
     """Show the screens until the person leaves."""
-    check_installed()
     if chosen.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInput("`picomem tui` needs a terminal; other commands, such as `picomem recall`, do without one.")
     private_umask()
     os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")
-    from picomem.jobs import EMBED, in_background
-    from picomem.tui.operation_runner import OperationRunner
-    from picomem.tui.terminal_app import TerminalApp, preferred_theme
-
     settings, no_model = _settings(chosen.model)
     theme = chosen.theme or preferred_theme(os.environ)
     is_named = chosen.db is not None or bool(paths.named_database())  # a mistyped name must not leave a new store
@@ -65,13 +47,3 @@ def _settings(model: str) -> tuple[Settings, str]:
         if model:
             raise
         return settings, str(error)
-
-
-def check_installed() -> None:
-    """Raise InvalidInput where the library of the interface is missing."""
-    try:
-        import textual  # noqa: F401
-    except ModuleNotFoundError:
-        raise InvalidInput(
-            "The terminal interface needs the extra `tui`: install picomem[tui], such as with pip."
-        ) from None

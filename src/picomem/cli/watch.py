@@ -10,19 +10,16 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from picomem.cli.presented_text import text_of
 from picomem.cli.run import json_document
-from picomem.cli.stderr_line import remark
-from picomem.jobs import Watch, in_background
+from picomem.cli.terminal import remark
+from picomem.engine.engine import Engine
+from picomem.jobs import Run, Watch, in_background
 from picomem.light_dataclass import replace
 from picomem.operations.ingesting import IngestRequest
 from picomem.operations.operation import Operation
 from picomem.operations.recall_views import jsonable
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.jobs import Run
 
 
 def watch(engine: Engine, operation: Operation, request: IngestRequest, *, as_json: bool) -> int:
@@ -80,6 +77,4 @@ def _tell_of_another() -> None:
 
 
 def _report(operation: Operation, result: object, as_json: bool) -> None:
-    from picomem.cli.presented_text import text_of
-
     print(json_document(jsonable(result)) if as_json else text_of(operation, result), flush=True)

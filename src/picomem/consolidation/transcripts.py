@@ -16,18 +16,18 @@ from picomem.coded_text import CodedText, Command
 from picomem.consolidation.apply import ConsolidationRun, Offered
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
 from picomem.consolidation.due import Due, Trigger, Triggers
-from picomem.consolidation.grounding import own_text
-from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import CheckedProposal
-from picomem.consolidation.transcript_material import (
+from picomem.consolidation.material import (
     MOST_TOKENS,
     ConsolidatedUpTo,
+    Part,
     TranscriptPlace,
     fresh_episodes,
     hints_of,
     messages_of,
+    part_of,
     turns_before,
 )
+from picomem.consolidation.proposal_checks import CheckedProposal, own_text
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from picomem.blake2b import blake2b
 from picomem.clock import DAY, MINUTE, Micros
 from picomem.coded_text import CodedText, Command
+from picomem.engine.caller_context import Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import PAGE_SESSION, SIGN_IN, AccessToken, Credential, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, TOKEN_SIGNATURE, Caller
@@ -209,11 +209,13 @@ def page_session_names(resources: Resources, user: str) -> frozenset[str]:
 
 
 def has_tokens(resources: Resources) -> bool:
-    """Return whether any user has a token that programs may show."""
+    """Return whether any user has a token that programs may show, or may have one on a machine that does not answer."""
     now = resources.clock()
     with resources.connector.read() as tx:
         every = (token for user in users.scopes(tx) for token in access_tokens.every(tx, user))
-        return any(token.is_valid(now) and token.opens_api for token in every)
+        if any(token.is_valid(now) and token.opens_api for token in every):
+            return True
+    return bool(resources.connector.maintenance.silent_machines())
 
 
 def last_change(engine: Engine) -> str:

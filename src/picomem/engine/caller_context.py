@@ -7,33 +7,108 @@ transcripts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import tzinfo
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from picomem.clock import DAY, Micros, check_time, parse_iso
+from picomem.clock import Clock, Micros, check_time, parse_iso
 from picomem.coded_text import CodedText
-from picomem.engine.shared_resources import Resources
-from picomem.errors import DiskFull, InvalidInput
+from picomem.errors import DiskFull, EmbedderFailed, InvalidInput
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, future, importance_of
+from picomem.memory.echo_guard import ReturnedTexts
+from picomem.memory.text_cleaning import Cleaner
+from picomem.models.embedder import Embedder
+from picomem.policy.redact import RedactedEmbedder, Redactor
+from picomem.recall.recall import Recall
+from picomem.recall.vector_search import VectorSearch
+from picomem.recall.weights import Weights
 from picomem.records.caller import READ_SESSIONS, WRITE_SESSIONS, Caller
 from picomem.records.kinds import MOST_BELOW_CRITICAL, Origin, Priority
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
+from picomem.settings import Settings
 from picomem.store.connector import Connector, PermittedConnector
+from picomem.store.tables.episodes import TimelinePlace
+from picomem.store.tables.meta import redaction_key
 
 if TYPE_CHECKING:
-    from picomem.emulation.agent_store import AgentStore, OriginOf
     from picomem.ingest.transcript_copies import TranscriptCopies
-    from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
-    from picomem.memory.text_cleaning import Cleaner
     from picomem.memory.timeline import TimelineHits
     from picomem.memory.vectors import Vectors
+    from picomem.models.static_embedder import Lexicon
     from picomem.notes.note_search import Notes
-    from picomem.policy.redact import Redactor
-    from picomem.provenance.statements import Grounds
     from picomem.sessions.log import Sessions
-    from picomem.store.tables.episodes import TimelinePlace
+
+# Resources shared by the engines of a process: store, embedder, clock, settings, and objects made from them.
+
+_USERS_KEPT = 256  # whose recalled texts are kept: 64 texts of each at most
+
+
+class Resources:
+    """Holds nothing that belongs to one user, except under that user's id. Safe to share between threads."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        embedder: Embedder | EmbedderFailed | None,
+        clock: Clock,
+        zone: tzinfo,
+        settings: Settings,
+        lexicon: Lexicon | None,
+        weights: Weights,
+        open_store: Callable[[Path], Connector] | None = None,
+    ) -> None:
+        """`embedder` may be the reason why there is none. `open_store` opens another store of this kind, as a backup;
+        None where stores are no files."""
+        self.connector = connector
+        self.clock = clock
+        self.zone = zone
+        self.settings = settings
+        self.open_store = open_store
+        self.embedder_trouble = embedder.message if isinstance(embedder, EmbedderFailed) else ""
+        embedder = None if isinstance(embedder, EmbedderFailed) else embedder
+        if embedder is not None and not embedder.local:
+            embedder = RedactedEmbedder(embedder, self.redactor)
+        self.embedder = embedder
+        self._redactor: Redactor | None = None
+        self._cleaner: Cleaner | None = None
+        self._returned_texts: dict[str, ReturnedTexts] = {}  # by user, the one who recalled longest ago first
+        self._lock = Lock()
+        vectors = VectorSearch(embedder) if embedder is not None else None
+        without = f"failed: {self.embedder_trouble.rstrip('.')}" if self.embedder_trouble else "off"
+        self.recall = Recall(connector, self.redactor, vectors, zone, lexicon, weights, without)
+        self.recall_by_words = Recall(connector, self.redactor, None, zone, None, weights)
+
+    def redactor(self) -> Redactor:
+        """Takes secrets out of texts, with the store's key for the marks. Raises StoreError."""
+        if self._redactor is None:
+            with self.connector.read() as tx:
+                self._redactor = Redactor(redaction_key(tx))
+        return self._redactor
+
+    def cleaner(self) -> Cleaner:
+        """Cleans texts on their way into the store and out of it. Raises StoreError."""
+        if self._cleaner is None:
+            self._cleaner = Cleaner(self.redactor())
+        return self._cleaner
+
+    def returned_texts(self, user: str) -> ReturnedTexts:
+        """Text that recall recently returned to this user, through any engine."""
+        with self._lock:
+            texts = self._returned_texts.pop(user, None) or ReturnedTexts()
+            self._returned_texts[user] = texts
+            if len(self._returned_texts) > _USERS_KEPT:
+                del self._returned_texts[next(iter(self._returned_texts))]
+            return texts
+
+    def drop_returned_texts(self, user: str) -> None:
+        """Forget the texts that were returned to this user, because they were purged."""
+        with self._lock:
+            self._returned_texts.pop(user, None)
+
 
 _Result = TypeVar("_Result")
 
@@ -58,9 +133,8 @@ class CallerContext:
 
     def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
         """The same for another actor; see `Engine.acting_as`."""
-        from copy import copy
-
-        acting = copy(self)
+        acting = type(self).__new__(type(self))
+        vars(acting).update(vars(self))  # as copy does, which a hook does not wait for
         is_agent = agent or self.caller.is_agent
         acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=is_agent)
         acting.sources = (Parent(kind="message", id=message),) if message else ()
@@ -97,48 +171,14 @@ class CallerContext:
         return self.resources.embedder_trouble
 
     def writer(self, verb: str, actor: str = "", origin: Origin | None = None) -> Writer:
-        """The writer of a verb; of text of the user's own, which `origin` may say it is, nobody asks who stated it."""
-        from picomem.memory.decide import NOBODY
-        from picomem.memory.remember import Writer
+        """The writer of a verb; see `writing.make_writer`."""
+        from picomem.engine.writing import make_writer  # noqa: PLC0415 - a recall does not need it
 
-        made_by = self.vectors()
-        returned = self.returned_texts()
-        persons = NOBODY if origin is Origin.USER else self.persons()
-        return Writer(
-            actor=actor or self.caller.signature,
-            now=self.clock(),
-            verb=verb,
-            store_vector=made_by.store_memory if made_by else None,
-            recalled=returned.texts(),
-            returned_pieces=returned.pieces(),
-            returned_memories=returned.memories(),
-            sources=self.sources,
-            said=self.said,
-            persons=persons,
-            stated=persons.joined(returned.users_own()) if self.caller.is_agent else persons,
-            is_group=self.is_group,
-        )
-
-    def agent_store(self, origin_of: OriginOf | None = None) -> AgentStore:
-        """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
-        from picomem.emulation.agent_store import AgentStore, of_the_agent
-
-        return AgentStore(
-            connector=self.connector,
-            scope=self.scope,
-            writer=self.writer,
-            cleaner=self.cleaner,
-            clock=self.clock,
-            persons=self.persons,
-            is_agent=self.caller.is_agent,
-            origin_of=origin_of or of_the_agent,
-            settle=self.settle,
-            deleting=self.deleting,
-        )
+        return make_writer(self, verb, actor, origin)
 
     def vectors(self) -> Vectors | None:
         """The maker of vectors for stored rows, if there is an embedder."""
-        from picomem.memory.vectors import Vectors
+        from picomem.memory.vectors import Vectors  # noqa: PLC0415 - a recall does not need it
 
         if self._kept_vectors is None and self.resources.embedder is not None:
             self._kept_vectors = Vectors(self.resources.embedder, self.scope)
@@ -160,7 +200,7 @@ class CallerContext:
 
     def copies(self) -> TranscriptCopies:
         """The kept copies of the user's transcripts. Raises StoreError."""
-        from picomem.ingest.transcript_copies import TranscriptCopies
+        from picomem.ingest.transcript_copies import TranscriptCopies  # noqa: PLC0415 - a recall does not need it
 
         redactor = self.redactor()
         return TranscriptCopies(self.connector, Scope(self.scope.user), lambda text: redactor.redact(text).text)
@@ -170,7 +210,7 @@ class CallerContext:
         chosen = self.settings.notes
         if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
             return None
-        from picomem.notes.note_search import Notes
+        from picomem.notes.note_search import Notes  # noqa: PLC0415 - a recall does not need it
 
         return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
 
@@ -207,7 +247,7 @@ class CallerContext:
             return None
         now = self.clock()
         if isinstance(given, str):
-            from picomem.text.temporal.future import parse_future
+            from picomem.text.temporal.event_times import parse_future  # noqa: PLC0415 - a recall does not need it
 
             return future(parse_future(given, now, self.zone), now)
         return future(check_time(given), now)
@@ -229,32 +269,55 @@ class CallerContext:
         tag: str = "",
     ) -> TimelineHits:
         """Read the episodes of a scope, redacted; see `memory/timeline.py`."""
-        from picomem.memory.timeline import timeline
+        from picomem.memory.timeline import timeline  # noqa: PLC0415 - a recall does not need it
 
         clean = self.cleaner()
         with self.connector.read() as tx:
             page = timeline(tx, scope, since, until, limit, damaged, after, tag)
         return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
 
-    def persons(self) -> Grounds:
-        """The statements of the person for whom an agent acts: what they say now, or else their turns of the last
-        day."""
-        from picomem.provenance.statements import Grounds
 
-        if self.said or not self.caller.is_agent:
-            return Grounds([self.said])
-        return Grounds(find=self._find_turns)
+# What every part of an engine has: its caller, whose memory it is, and the clock.
 
-    def statements(self) -> Grounds:
-        """The user's statements in their turns of the last day, and in those that were recalled."""
-        from picomem.provenance.statements import Grounds
 
-        return Grounds(self.returned_texts().users_own(), self._find_turns)
+class EngineBase:
+    """The memory of one user, as a caller has it. The verbs are those of its subclasses; see `Engine`."""
 
-    def _find_turns(self, words: frozenset[str], share: float) -> list[str]:
-        """The user's turns of the last day that hold a share of some words."""
-        from picomem.store.tables.recent_turns import with_words
+    def __init__(self, context: CallerContext, close: Callable[[], None] | None = None) -> None:
+        """`close` ends what this engine alone uses; without it the store is others' as well."""
+        self._context = context
+        self._close = close
 
-        with self.connector.read() as tx:
-            turns = with_words(tx, Scope(self.scope.user), self.clock() - DAY, words, share)
-        return [turn.summary or turn.preview for turn in turns]
+    @property
+    def caller(self) -> Caller:
+        """The caller, whose permissions operations check."""
+        return self._context.caller
+
+    @property
+    def scope(self) -> Scope:
+        """The owner of this memory, and the narrower scope within it."""
+        return self._context.scope
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that it was opened with."""
+        return self._context.settings
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which bare dates and "yesterday" are read."""
+        return self._context.zone
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        return self._context.embedder_name
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can only be read here."""
+        return self._context.connector.read_only
+
+    def now(self) -> Micros:
+        """The current time for this engine, in UTC microseconds."""
+        return self._context.clock()

@@ -13,7 +13,7 @@ from picomem.records.channel_message import ChannelMessage, DeliveryState, Direc
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.session import Channel, Message, NewMessage, Role
-from picomem.sessions.new_messages import one_of
+from picomem.sessions.pairs import one_of
 from picomem.store.tables import channel_messages
 from picomem.text.inert_text import one_line
 from picomem.text.storable import plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from picomem.engine.caller_context import CallerContext
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import StoreError
 from picomem.index_page import cache as index_page_cache
 from picomem.index_page.page import IndexAccount, IndexPage
@@ -28,8 +28,10 @@ def index_page(context: CallerContext, scope: Scope | None, budget: int | None) 
     return page
 
 
-def index_account(context: CallerContext, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
-    """Return the page of a scope, line by line, and at most so many of the entries that did not fit."""
+def index_account(engine: EngineBase, scope: Scope, budget: int | None, omitted: int) -> IndexAccount:
+    """The page of a scope, line by line, and at most so many of the entries that did not fit. Raises InvalidInput for a
+    budget that no page fits."""
+    context = engine._context
     size = context.settings.index.budget if budget is None else budget
     with context.connector.read() as tx:
         return index_page_cache.explained(

@@ -3,8 +3,8 @@
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
 calls the responsible package. The verbs that ask are in reads.py, those that change memory in writes.py; erasing and
 upkeep are here. All of them hold a `CallerContext` (caller_context.py: the caller, and the resources of the process).
-Functions that only the rest of picomem needs take an engine as an argument: agent_support.py for agents and
-conversations, upkeep.py for background work and operations.
+Functions that only the rest of picomem needs take an engine as an argument. They stand beside this module by what they
+are about: past_sessions.py, stored_memories.py, transcripts.py, agent_texts.py, agent_support.py, audience.py and more.
 
 A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
 transcripts.
@@ -12,9 +12,11 @@ transcripts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from picomem.engine.reads import EngineReads
@@ -22,12 +24,9 @@ from picomem.engine.writes import EngineWrites
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, StoreError
 from picomem.records.caller import PURGE, READ, WRITE, needs
 from picomem.records.scope import Scope
+from picomem.records.session import Loaded
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from threading import Event
-    from types import TracebackType
-
     from picomem.engine.erasing import Eraser
     from picomem.erasure.purge import Planned, Purged
     from picomem.erasure.scrub import Scrubbed
@@ -65,27 +64,14 @@ class Engine(EngineReads, EngineWrites):
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
-        from picomem.engine import upkeep
-        from picomem.ingest.discovery import find
+        from picomem.engine.transcripts import read_transcripts  # noqa: PLC0415 - a recall does not need it
 
-        if isinstance(transcripts, str | os.PathLike):
-            transcripts = [transcripts]
-        ingester = upkeep.ingester(self)
-        with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
-            files = find(transcripts, ingester.recognize)
-        report = ingester.run(files, progress)
-        self._context.settle()
-        made_by = self._context.vectors()
-        report.without_vector = made_by.without() if made_by else 0
-        if made_by and report.without_vector:
-            report.problems.append(made_by.without_sentence(report.without_vector))
-        return report
+        return read_transcripts(self, transcripts, progress)
 
     @needs(READ)
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""
-        from picomem.engine.agent_support import window_around
-        from picomem.records.session import Loaded
+        from picomem.engine.agent_support import window_around  # noqa: PLC0415 - a recall does not need it
 
         return window_around(self, Loaded(), question)
 
@@ -131,7 +117,7 @@ class Engine(EngineReads, EngineWrites):
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
         """
-        from picomem.erasure import retention
+        from picomem.erasure import retention  # noqa: PLC0415 - a recall does not need it
 
         if when_due:
             with self._context.connector.read() as tx:
@@ -156,7 +142,7 @@ class Engine(EngineReads, EngineWrites):
 
         Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
         """
-        from picomem.memory.vectors import EmbedMissing
+        from picomem.memory.vectors import EmbedMissing  # noqa: PLC0415 - a recall does not need it
 
         made_by = self._context.vectors()
         if trouble := self._context.embedder_trouble:
@@ -172,7 +158,7 @@ class Engine(EngineReads, EngineWrites):
     @needs(READ)
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
-        from picomem.erasure import file_traces
+        from picomem.erasure import file_traces  # noqa: PLC0415 - a recall does not need it
 
         try:
             str(path).encode()
@@ -188,8 +174,9 @@ class Engine(EngineReads, EngineWrites):
     def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
         what is derived. `progress` is told how many parts are done, of how many, and which comes."""
-        from picomem.health.doctor import examine
-        from picomem.ingest.transcript_copies import copy_problems
+        from picomem.health.doctor import examine  # noqa: PLC0415 - a recall does not need it
+        from picomem.ingest.transcript_copies import copy_problems  # noqa: PLC0415 - a recall does not need it
+        from picomem.memory.vectors import EmbedMissing  # noqa: PLC0415 - a recall does not need it
 
         writer = self._context.writer("doctor")
         diagnosis = examine(
@@ -207,8 +194,6 @@ class Engine(EngineReads, EngineWrites):
             diagnosis.restore_with = self._context.connector.maintenance.restore_command()
         made_by = self._context.vectors()
         if repair and made_by is not None:
-            from picomem.memory.vectors import EmbedMissing
-
             for scope, finding in diagnosis.waiting:
                 with suppress(EmbedderFailed, Conflict):
                     finding.repaired = (
@@ -219,7 +204,7 @@ class Engine(EngineReads, EngineWrites):
         return diagnosis
 
     def _eraser(self) -> Eraser:
-        from picomem.engine.erasing import Eraser
+        from picomem.engine.erasing import Eraser  # noqa: PLC0415 - a recall does not need it
 
         return Eraser(self._context)
 

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
 from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
 from picomem.erasure import file_traces
-from picomem.erasure.plan import Choice, Plan, choice, load_checked_inventory, load_inventory, may_remain, plan
-from picomem.erasure.proof import erased_finder, scan, telling
-from picomem.erasure.purge import Purged, erase, planned
-from picomem.erasure.scrub import scrub
+from picomem.erasure.plan import (
+    Choice,
+    Plan,
+    PurgeInventory,
+    choice,
+    load_checked_inventory,
+    load_inventory,
+    may_remain,
+    plan,
+)
+from picomem.erasure.proof import Finder, Scan, erased_finder, scan, telling
+from picomem.erasure.purge import Erased, Planned, Purged, erase, planned
+from picomem.erasure.scrub import Scrubbed, scrub
 from picomem.errors import Conflict, NotFound, StoreError
 from picomem.memory.lease import PURGING, Lease, purge_seconds
 from picomem.paths import data_dir, named_path
-from picomem.store.connector import EVERYONE
-from picomem.store.tables import tombstones, user_entries, users
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction, erasing
+from picomem.store.tables import contact_rows, tombstones, user_entries, users
+from picomem.store.tables.exported_files import Export
 from picomem.transfer.export_file import write_again
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from picomem.erasure.plan import Choice, Plan, PurgeInventory
-    from picomem.erasure.proof import Finder, Scan
-    from picomem.erasure.purge import Erased, Planned, Purged
-    from picomem.erasure.scrub import Scrubbed
-    from picomem.memory.lease import Lease
-    from picomem.records.scope import Scope
-    from picomem.store.connector import Transaction
-    from picomem.store.tables.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
@@ -58,9 +58,12 @@ class Eraser:
             return planned(tx, self._context.scope, holdings, chosen, made, left)
 
     def _missed(self) -> tuple[str, ...]:
-        """A sentence if rows may be missed because an index lacks them. It takes long, so nobody is kept out of the
-        store meanwhile."""
-        return (_DAMAGED_INDEX,) if self._context.connector.maintenance.has_damaged_index() else ()
+        """Sentences about rows that may be missed, because an index lacks them or a machine of the store does not
+        answer. It takes long, so nobody is kept out of the store meanwhile."""
+        maintenance = self._context.connector.maintenance
+        damaged = (_DAMAGED_INDEX,) if maintenance.has_damaged_index() else ()
+        silent = tuple(maintenance.silent_machines())
+        return (*damaged, *((CodedText("warning.silent_machines", machines=silent),) if silent else ()))
 
     def _inventory(self, tx: Transaction, everything: bool) -> PurgeInventory:
         # A purge of everything follows no links, so it need not check them.
@@ -81,6 +84,8 @@ class Eraser:
     def _may_remain(self, tx: Transaction, holdings: PurgeInventory, made: Plan) -> tuple[str, ...]:
         """A sentence about each kind of damaged rows that a plan may miss."""
         damaged = (_DAMAGED_LINKS,) if may_remain(holdings, made) else ()
+        if self._context.connector.maintenance.silent_machines():  # where damaged rows cannot be looked for
+            return damaged
         return (*_perhaps_of_user(tx, self._context.scope), *damaged)
 
     def purge(
@@ -92,8 +97,6 @@ class Eraser:
         permits: Callable[[Planned], bool] | None = None,
     ) -> Purged:
         """Do what `Engine.purge` says."""
-        import logging
-
         lease, missed = self._lease(), self._missed()
         is_begun, erased, damaged = self._context.deleting(
             lambda: self._erase(session, older_than, everything, permits, lease, missed)
@@ -120,8 +123,9 @@ class Eraser:
     ) -> tuple[bool, Erased | None, tuple[str, ...]]:
         """The transaction of a purge: whether there are traces to remove, what this run erased, and sentences about
         damaged rows that it may have missed."""
-        # Of everyone: full text of a damaged row is made anew with that of all users.
-        with self._context.connector.write(EVERYONE) as tx:
+        with self._context.connector.write(
+            erasing(self._context.connector, self._context.scope, contact_rows.SCOPE)
+        ) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
                 lease.acquire(tx)

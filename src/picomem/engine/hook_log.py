@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,8 +49,6 @@ def latest() -> str:
 
 def described(error: Exception) -> str:
     """A fault of picomem's own: its kind, and where it was raised."""
-    import traceback
-
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"picomem has a fault: {type(error).__name__}{place}; please report it."

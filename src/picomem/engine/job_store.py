@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
 from picomem.coded_text import CodedText, Command
+from picomem.engine.caller_context import Resources
 from picomem.engine.engine import Engine
-from picomem.engine.shared_resources import Resources
 from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.lease import LEASE_SECONDS, SLACK_SECONDS, Heartbeat, Lease, is_running, lease_name, lease_on

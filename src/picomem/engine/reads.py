@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
-from picomem.engine.caller_context import CallerContext
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen, positive, share
+from picomem.memory.name_lookup import lives
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.recall.recall import with_doubt
 from picomem.records.caller import READ, READ_SESSIONS, SESSIONS_NOT_READ, needs
+from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
-from picomem.store.tables import audit, memories, transcript_rows
+from picomem.store.tables import audit, memories
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from picomem.health.store_status import Status
     from picomem.history.explain import Explanation
     from picomem.index_page.page import IndexPage
     from picomem.ingest.transcript_pointer import Opened
     from picomem.notes.note_search import Excerpt, NoteSearch
-    from picomem.records.episode import Episode, Transcript
 
 
 class RecallFilters(TypedDict, total=False):
@@ -105,7 +103,7 @@ class EngineReads(EngineBase):
         if notes is None:
             answer = recall()
         else:
-            from picomem.notes.recall_fallback import answered
+            from picomem.notes.recall_fallback import answered  # noqa: PLC0415 - a recall does not need it
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
         answer = with_doubt(answer)
@@ -117,14 +115,13 @@ class EngineReads(EngineBase):
     @needs(READ)
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
-        from picomem.notes.note_search import NoteSearch
-        from picomem.notes.recall_fallback import note_hit
+        from picomem.notes import note_search, recall_fallback  # noqa: PLC0415 - a recall does not need it
 
         notes = self._context.notes()
         if notes is None:
-            return NoteSearch(warnings=[self._context.no_notes()])
+            return note_search.NoteSearch(warnings=[self._context.no_notes()])
         result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.returned_texts().note(map(note_hit, result.hits))
+        self._context.returned_texts().note(map(recall_fallback.note_hit, result.hits))
         return result
 
     @needs(READ)
@@ -177,8 +174,6 @@ class EngineReads(EngineBase):
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
-        from picomem.memory.name_lookup import lives
-
         with self._context.connector.read() as tx:
             versions = lives(tx, self._context.owner(scope), name)
         return [self._context.cleaner().shown(version) for version in versions]
@@ -187,7 +182,7 @@ class EngineReads(EngineBase):
     def version_number(self, memory: Memory) -> int:
         """Return the number of a version as people count them: 1, 2, 3. `Memory.version` counts the stored rows, of
         which a revision may add several."""
-        from picomem.memory.version_history import version_numbers
+        from picomem.memory.version_history import version_numbers  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.read() as tx:
             return version_numbers(tx, self.scope, memory.id, [memory])[memory.version]
@@ -196,7 +191,7 @@ class EngineReads(EngineBase):
     def why(self, name: str, *, scope: Scope | None = None, limit: int = 50) -> Explanation:
         """The record of a memory, a change or an episode; of a memory the latest `limit` changes. Raises NotFound, and
         Forbidden for an episode if the caller may not read past sessions; the sources of a memory have no text then."""
-        from picomem.history.explain import explain
+        from picomem.history.explain import explain  # noqa: PLC0415 - a recall does not need it
 
         caller = self._context.caller
         with self._context.connector.read() as tx:
@@ -229,8 +224,6 @@ class EngineReads(EngineBase):
         those that are `wanted`. Damaged rows are left out, and their ids are put on `damaged`; without such a list they
         raise Corrupt. Raises NotFound or Conflict.
         """
-        from picomem.memory.name_lookup import lives
-
         with self._context.connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
@@ -266,41 +259,22 @@ class EngineReads(EngineBase):
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
         Raises NotFound."""
-        from picomem.history.explain import check_shown, find_episode
-        from picomem.ingest.transcript_pointer import open_entry, open_episode
-        from picomem.records.episode import HOST_SUMMARY
-        from picomem.records.session import session_path
+        from picomem.engine.transcripts import show_episode  # noqa: PLC0415 - a recall does not need it
 
-        with self._context.connector.read() as tx:
-            episode = find_episode(tx, self.scope, episode_id)
-            transcript = transcript_rows.transcript(tx, self.scope, episode.transcript_id)
-        check_shown(transcript)
-        is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
-        if episode.category == "timeline" and transcript is not None and is_of_session:
-            from picomem.memory.timeline import opened
-
-            with self._context.connector.read() as tx:
-                return (
-                    episode,
-                    transcript,
-                    opened(tx, self.scope, episode, transcript.session, self._context.redactor()),
-                )
-        is_written = episode.category == "timeline" and not episode.key.startswith(HOST_SUMMARY)
-        opening = open_entry if is_written else open_episode
-        return episode, transcript, opening(episode, transcript, self._context.redactor(), self._context.copies())
+        return show_episode(self, episode_id)
 
     @needs(READ)
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem.engine.current_index_page import index_page
+        from picomem.engine.current_index_page import index_page  # noqa: PLC0415 - a recall does not need it
 
         return index_page(self._context, scope, budget)
 
     @needs(READ)
     def status(self) -> Status:
         """The contents of the store, in numbers."""
-        from picomem.engine.hook_log import latest
-        from picomem.health.store_status import status
+        from picomem.engine.hook_log import latest  # noqa: PLC0415 - a recall does not need it
+        from picomem.health.store_status import status  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit

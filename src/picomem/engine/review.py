@@ -1,16 +1,32 @@
-"""Pending decisions of a person, and the decisions: suggestions, and statements that may contradict each other."""
+"""Decisions of a person: about what waits (suggestions, statements that may contradict each other), and about several
+memories at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
-from picomem.light_dataclass import replace
-from picomem.memory.review_items import REVIEW, ReviewItem, ReviewPlace, ReviewVerdict, items_at, settle, waiting
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, Refused
+from picomem.light_dataclass import dataclass, replace
+from picomem.memory.name_lookup import resolve
+from picomem.memory.review_items import (
+    REVIEW,
+    ReviewItem,
+    ReviewPlace,
+    ReviewVerdict,
+    count_from_others,
+    items_at,
+    settle,
+    waiting,
+)
+from picomem.memory.revise import revised
 from picomem.memory.suggestions import Suggestion, settle_suggestion, suggestion_named, suggestions
-from picomem.records.memory import Change
-from picomem.store.tables import memories
+from picomem.records.kinds import Origin
+from picomem.records.memory import Change, Memory, doubted_pairs
+from picomem.store.tables import memories, memory_doubts
 
 
 class PendingDecisions(NamedTuple):
@@ -20,10 +36,22 @@ class PendingDecisions(NamedTuple):
     items: list[ReviewItem]
 
 
-def count_to_review(engine: Engine, *, untrusted: bool = False) -> int:
-    """How many decisions wait; with `untrusted` also about what came from others."""
+class WaitingCounts(NamedTuple):
+    """How many decisions wait: about what may be outdated, about what was heard in passing, and about what came from
+    others."""
+
+    pairs: int
+    suggestions: int
+    from_others: int
+
+
+def count_waiting(engine: Engine) -> WaitingCounts:
+    """Count the decisions that wait."""
+    now = engine.now()
     with engine._context.connector.read() as tx:
-        return len(waiting(tx, engine.scope, engine.now(), untrusted=untrusted))
+        pairs = doubted_pairs(memory_doubts.contradicting(tx, engine.scope, now))
+        others = count_from_others(tx, engine.scope, now)
+        return WaitingCounts(len(pairs), len(suggestions(tx, engine.scope)), others)
 
 
 def pending_decisions(
@@ -60,21 +88,82 @@ def waiting_suggestions(engine: Engine, project: str = "") -> list[Suggestion]:
     return [replace(suggestion, text=clean.shown_text(suggestion.text)) for suggestion in waiting]
 
 
-def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
-    """All that waits, without damaged rows."""
-    return pending_decisions(engine, untrusted=untrusted).items
-
-
 def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = "") -> tuple[Change, str]:
     """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
     InvalidInput."""
+    return decide_on_all(engine, [(name, other)], verdict)[0]
+
+
+def decide_on_all(engine: Engine, items: Sequence[tuple[str, str]], verdict: ReviewVerdict) -> list[tuple[Change, str]]:
+    """Decide on several in one run: each is a memory or a suggestion, with the other memory of its pair or nothing.
+
+    What does not wait any more, or may not be kept, is left out. Raises what `decide_on` raises where nothing is left.
+    """
+    decided: list[tuple[Change, str]] = []
+    problem: PicomemError | None = None
     with engine._context.connector.write(engine.scope) as tx:
         writer = engine._context.writer(REVIEW)
-        suggestion = suggestion_named(tx, engine.scope, name)
-        if suggestion is not None:
-            change = settle_suggestion(tx, writer, engine.scope, suggestion, verdict)
-        else:
-            change = settle(tx, writer, engine.scope, name, verdict, other)
-        key = memories.key_of(tx, engine.scope, change.memory_id)
+        for name, other in items:
+            try:
+                suggestion = suggestion_named(tx, engine.scope, name)
+                if suggestion is not None:
+                    change = settle_suggestion(tx, writer, engine.scope, suggestion, verdict)
+                else:
+                    change = settle(tx, writer, engine.scope, name, verdict, other)
+            except (NotFound, Conflict, InvalidInput, Refused) as error:
+                problem = error
+            else:
+                decided.append((change, memories.key_of(tx, engine.scope, change.memory_id)))
+        if problem is not None and not decided:
+            raise problem
     engine._context.settle()
-    return change, key
+    return decided
+
+
+# Changes several memories in the same way, in one transaction and one run, which one undo reverts.
+
+ARCHIVE, PIN, UNPIN = ACTIONS = ("archive", "pin", "unpin")
+
+
+@dataclass(frozen=True, slots=True)
+class EditedTogether:
+    """The run, the memories as they were before, and those in which there was nothing to change."""
+
+    run: str
+    changed: list[Memory]
+    unchanged: list[Memory]
+
+
+def edit_together(engine: Engine, names: Sequence[str], action: str, reason: str = "") -> EditedTogether:
+    """Archive, pin or unpin memories, all of them or none.
+
+    Raises NotFound or Conflict for a name, InvalidInput where nothing would change, and Forbidden for an agent.
+    """
+    if engine.caller.is_agent:
+        raise Forbidden(CodedText("failure.only_person_edits_many", command=Command("bulk-edit")))
+    context = engine._context
+    said = context.cleaner().text(reason)
+
+    def edit() -> EditedTogether:
+        with context.connector.write(engine.scope) as tx:
+            writer = context.writer("forget" if action == ARCHIVE else "revise")
+            owner = context.owner(None)
+            meant = list({memory.id: memory for memory in (resolve(tx, owner, name) for name in names)}.values())
+            done = EditedTogether(writer.run, [], [])
+            for memory in meant:
+                if action == ARCHIVE:
+                    writer.forget(tx, engine.scope, memory.id, said)
+                elif memory.pinned == (action == PIN):
+                    done.unchanged.append(memory)
+                    continue
+                else:
+                    fields: dict[str, object] = {"pinned": action == PIN}
+                    revised(tx, writer, memory, fields, Origin.USER, None, False, said)
+                done.changed.append(memory)
+            if not done.changed:
+                raise InvalidInput("Nothing is to be changed: all of them are so already.")
+            return done
+
+    done = context.deleting(edit)
+    context.settle()
+    return done

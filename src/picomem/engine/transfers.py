@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from picomem.engine.engine import Engine
-from picomem.engine.upkeep import ingester
 from picomem.errors import InvalidInput
-from picomem.history.imported_conversations import conversations_left
+from picomem.history.undo import conversations_left
 from picomem.ingest.discovery import FoundTranscript
+from picomem.ingest.report import IngestProgress, Report
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.transfer.export_file import lines_of, write_export
-from picomem.transfer.export_lines import ExportCounts
-from picomem.transfer.importer import Importer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from picomem.ingest.report import IngestProgress, Report
-    from picomem.transfer.export_file import ExportFormat
-    from picomem.transfer.export_lines import ExportCounts
-    from picomem.transfer.import_format import ImportFormat
-    from picomem.transfer.importer import ImportReport
+from picomem.transfer.export_file import ExportCounts, ExportFormat, lines_of, write_export
+from picomem.transfer.import_format import ImportFormat
+from picomem.transfer.importer import Importer, ImportReport
 
 
 def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
@@ -66,6 +57,8 @@ def import_from(
 
     With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
     """
+    from picomem.engine.transcripts import ingester  # noqa: PLC0415 - a recall does not need it
+
     context, run = engine._context, new_id()
 
     def tell(state: IngestProgress) -> None:

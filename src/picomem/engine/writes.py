@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
-from picomem.engine.caller_context import CallerContext
-from picomem.engine.engine_base import EngineBase
+from picomem.engine.caller_context import CallerContext, EngineBase
 from picomem.errors import Conflict, NotFound, Refused
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import check_names, chosen
+from picomem.memory.name_lookup import resolve
+from picomem.memory.text_cleaning import Cleaner
 from picomem.records.caller import WRITE, WRITE_SESSIONS, needs
-from picomem.records.episode import BY_PERSON, DENY, PRIVATE
+from picomem.records.episode import BY_PERSON, DENY, PRIVATE, Episode
+from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store.tables import episodes, memory_lineage, transcript_rows
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Unpack
-
     from picomem.emulation.agent_files import Files
     from picomem.history.undo import Undone
     from picomem.memory.remember import Remembered
-    from picomem.memory.text_cleaning import Cleaner
-    from picomem.records.episode import Episode
     from picomem.sessions.log import Sessions
     from picomem.transfer.markdown_import import MarkdownEntry
 
@@ -68,9 +66,8 @@ class EngineWrites(EngineBase):
         another bad argument, and Refused, with the reason, when the text is not kept, or may not replace that memory;
         the refusal is on record (`data["change_id"]`).
         """
-        from picomem.memory.decide import Offer
-        from picomem.memory.review_items import replace_memory
-        from picomem.text.memory_keys import check_key, suggest_key
+        from picomem.memory import decide, review_items  # noqa: PLC0415 - a recall does not need it
+        from picomem.text.memory_keys import check_key, suggest_key  # noqa: PLC0415 - a recall does not need it
 
         check_names(fields, MemoryFields, "remember")
         if replaces and self._context.is_group:
@@ -81,7 +78,7 @@ class EngineWrites(EngineBase):
         source = self._context.origin(fields.get("origin"))
         clean = self._context.cleaner()
         content = clean.text(content)
-        offer = Offer(
+        offer = decide.Offer(
             scope=self._context.owner(scope),
             content=content,
             kind=what,
@@ -102,7 +99,9 @@ class EngineWrites(EngineBase):
         )
         with self._context.connector.write(self.scope) as tx:
             writer = self._context.writer("remember", origin=source)
-            result = writer.remember(tx, offer) if not replaces else replace_memory(tx, writer, offer, replaces)
+            result = (
+                writer.remember(tx, offer) if not replaces else review_items.replace_memory(tx, writer, offer, replaces)
+            )
         self._context.settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
@@ -126,8 +125,7 @@ class EngineWrites(EngineBase):
         expiry away. `origin` says where the new text came from. With `version`, the memory must still be at it. Raises
         NotFound, Conflict, InvalidInput, or Refused where the gate says no, or an agent would pin.
         """
-        from picomem.memory.name_lookup import resolve
-        from picomem.memory.revise import revised
+        from picomem.memory.revise import revised  # noqa: PLC0415 - a recall does not need it
 
         check_names(fields, MemoryFields, "revise")
         if fields.get("pinned") and self.caller.is_agent:
@@ -149,8 +147,7 @@ class EngineWrites(EngineBase):
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
-        from picomem.memory.decide import not_forgotten
-        from picomem.memory.name_lookup import resolve
+        from picomem.memory.decide import not_forgotten  # noqa: PLC0415 - a recall does not need it
 
         def archive() -> Change:
             with self._context.connector.write(self.scope) as tx:
@@ -173,7 +170,7 @@ class EngineWrites(EngineBase):
         cannot be undone, Conflict where something was built on it since, and Refused where an agent may not (see
         `acting_as`).
         """
-        from picomem.history.undo import last_run, undo_named
+        from picomem.history.undo import last_run, undo_named  # noqa: PLC0415 - a recall does not need it
 
         with self._context.connector.write(self.scope) as tx:
             name = name or last_run(tx, self.scope, self.caller.signature)
@@ -194,8 +191,7 @@ class EngineWrites(EngineBase):
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
-        from picomem.records.ids import new_id
-        from picomem.transfer.markdown_import import markdown_files, migrate_file
+        from picomem.transfer.markdown_import import markdown_files, migrate_file  # noqa: PLC0415 - a recall does not need it
 
         done = []
         run = new_id()
@@ -227,8 +223,7 @@ class EngineWrites(EngineBase):
     def tag(self, episode_id: str, tags: Sequence[str]) -> Episode:
         """Give an episode these tags in place of those that it has; no tag takes all away. Raises NotFound, Refused for
         a withheld session, and InvalidInput."""
-        from picomem.history.explain import check_shown, find_episode
-        from picomem.records.memory import Parent
+        from picomem.history.explain import check_shown, find_episode  # noqa: PLC0415 - a recall does not need it
 
         cleaned = self._context.cleaner().names(tags, "tag")
         writer = self._context.writer("tag")
@@ -243,7 +238,7 @@ class EngineWrites(EngineBase):
 
     def sessions(self) -> Sessions:
         """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""
-        from picomem.sessions.log import Sessions
+        from picomem.sessions.log import Sessions  # noqa: PLC0415 - a recall does not need it
 
         if self._context.kept_sessions is None:
             self._context.kept_sessions = Sessions(
@@ -254,9 +249,9 @@ class EngineWrites(EngineBase):
     @needs(WRITE)
     def files(self) -> Files:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see emulation/agent_files.py."""
-        from picomem.emulation.agent_files import Files
+        from picomem.engine.agent_texts import agent_files  # noqa: PLC0415 - a recall does not need it
 
-        return Files(self._context.agent_store())
+        return agent_files(self)
 
 
 def _changed(context: CallerContext, clean: Cleaner, content: str | None, given: MemoryFields) -> dict[str, object]:

@@ -281,12 +281,7 @@ def load_checked_inventory(tx: Transaction, scope: Scope) -> PurgeInventory:
 
 
 def choice(
-    tx: Transaction,
-    scope: Scope,
-    session: str,
-    older_than: int | None,
-    everything: bool,
-    now: Micros,
+    tx: Transaction, scope: Scope, session: str, older_than: int | None, everything: bool, now: Micros
 ) -> Choice:
     """Resolve a selection: a session (its id, or the beginning of it), an age in days, or everything.
 

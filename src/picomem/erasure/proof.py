@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.copy_file import texts_of
+from picomem.ingest.source import texts_of
 from picomem.light_dataclass import dataclass, field
 from picomem.records.scope import Scope
 from picomem.store import remaining_text, search

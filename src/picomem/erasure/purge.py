@@ -26,7 +26,7 @@ from picomem.memory.remember import Writer
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.records.session import Session
-from picomem.sessions.new_messages import title_of
+from picomem.sessions.pairs import title_of
 from picomem.store import full_text, row_counts
 from picomem.store.connector import Transaction
 from picomem.store.retention_rows import VersionText

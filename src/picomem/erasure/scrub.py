@@ -20,9 +20,9 @@ from picomem.policy.redact import Redactor, redact_json
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.sessions.new_messages import safe_name
+from picomem.sessions.pairs import safe_name
 from picomem.store import full_text
-from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.connector import Connector, Transaction, erasing
 from picomem.store.tables import (
     audit,
     consolidations,
@@ -63,7 +63,7 @@ def scrub(
 ) -> Scrubbed:
     """Redact every memory version, episode, title of a transcript, change and conversation of a user; in one
     transaction, of everyone, because full text of a damaged row is made anew with that of all users."""
-    with connector.write(EVERYONE) if not dry_run else connector.read() as tx:
+    with connector.write(erasing(connector, scope)) if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
         scrubbing.every_row()
         for source in sorted(scrubbing.to_rebuild):

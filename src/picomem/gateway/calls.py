@@ -5,7 +5,7 @@ from the check of its arguments to the finished result. A call that has begun is
 disconnects, it gets no result, but its write is complete. Only an operation that reports progress stops where it
 reports.
 
-thread_limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
+limits.py chooses the threads, so that neither a long call nor a writer that waits for its lock delays the calls
 of other users.
 
 An operation that cannot be undone needs a confirmation. A dry run returns a confirmation code, and the operation runs
@@ -21,21 +21,20 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from picomem.clock import MINUTE, Micros, iso
-from picomem.engine.authorization import confirmation_key
+from picomem.engine import authorization
+from picomem.engine.caller_context import Resources
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError, StoreError, TooLarge
-from picomem.gateway.error_replies import remote_sentence
-from picomem.gateway.json_bodies import bounded
-from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
+from picomem.gateway.error_replies import bounded, remote_sentence
+from picomem.gateway.limits import ThreadLimits, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
-from picomem.operations.command_names import for_remote_callers, result_for_remote_callers
-from picomem.operations.local_paths import without_folders
+from picomem.operations.command_names import for_remote_callers, result_for_remote_callers, without_folders
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.access_token import Credential, user_of
@@ -50,6 +49,8 @@ TOKEN_ENDED = "The token is no longer valid; make another one, or sign in anew."
 _CODE_LASTS = 10 * MINUTE
 _LOOK_SECONDS = 1.0  # between two looks whether a token is still valid
 
+_Key = TypeVar("_Key")
+_Result = TypeVar("_Result")
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
 SessionListener = Callable[[str], Awaitable[None]]  # gets the user of whom a session of the page has ended
 ToldEvent = Callable[[Any], Awaitable[None]]
@@ -132,7 +133,7 @@ class Calls:
         """The caller of a token; None if the token is not valid."""
         if not credential.token:
             return None
-        return await to_thread.run_sync(self.runtime.caller_of, credential, limiter=self.places.lookups)
+        return await self._looked_up(authorization.caller_of, credential)
 
     @asynccontextmanager
     async def while_valid(self, caller: Caller, credential: Credential | None) -> AsyncIterator[None]:
@@ -161,17 +162,18 @@ class Calls:
 
     async def is_sign_in_code(self, code: str) -> bool:
         """Return whether a code would open a session of the web page now."""
-        return await to_thread.run_sync(self.runtime.is_sign_in_code, code, limiter=self.places.lookups)
+        return await self._looked_up(authorization.is_sign_in_code, code)
 
     async def page_session_names(self, caller: Caller) -> frozenset[str]:
         """The names that stand on the changes of the caller's sessions of the web page. Raises StoreError."""
-        return await to_thread.run_sync(self.runtime.page_session_names, caller.user, limiter=self.places.lookups)
+        return await self._looked_up(authorization.page_session_names, caller.user)
 
     async def sign_in(self, code: str, replaced: str) -> str | None:
         """The token of a new session of the web page for a one-time code, which ends the session `replaced`; None for a
         code that is not valid."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            session = await to_thread.run_sync(self.runtime.sign_in, code, replaced, limiter=limiter)
+            resources = self.runtime.resources
+            session = await to_thread.run_sync(authorization.sign_in, resources, code, replaced, limiter=limiter)
         if session is not None and replaced:
             await self._tell_of_end(replaced)
         return session
@@ -179,8 +181,11 @@ class Calls:
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""
         async with self.places.place("", ThreadUse.WRITE) as limiter:
-            await to_thread.run_sync(self.runtime.sign_out, token, limiter=limiter)
+            await to_thread.run_sync(authorization.sign_out, self.runtime.resources, token, limiter=limiter)
         await self._tell_of_end(token)
+
+    async def _looked_up(self, look_up: Callable[[Resources, _Key], _Result], key: _Key) -> _Result:
+        return await to_thread.run_sync(look_up, self.runtime.resources, key, limiter=self.places.lookups)
 
     async def _tell_of_end(self, token: str) -> None:
         for listener in self.session_listeners:
@@ -323,7 +328,7 @@ class Calls:
         until = until or engine.now() + _CODE_LASTS
         about = [operation.name, engine.scope.user, until, asdict(preview), asdict(planned)]
         content = json.dumps(about, sort_keys=True, default=str)
-        key = confirmation_key(engine)
+        key = authorization.confirmation_key(engine)
         return f"{until}.{hmac.new(key, content.encode(), 'sha256').hexdigest()}"
 
     def _checked_plan(self, operation: Operation, engine: Engine, preview: Any, code: str) -> Any:

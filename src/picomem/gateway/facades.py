@@ -10,7 +10,7 @@ from picomem.agent.adapters.anthropic_tool import COMMANDS, ClaudeMemory
 from picomem.emulation.agent_graph import AgentGraph, NewEntity, NewRelation
 from picomem.emulation.agent_store import OriginOf
 from picomem.emulation.graph_mapping import EntityGraph, entity_record, relation_record
-from picomem.engine.agent_support import agent_graph
+from picomem.engine.agent_texts import agent_graph
 from picomem.engine.engine import Engine
 from picomem.gateway.facade_tools import (
     READING,

@@ -30,7 +30,7 @@ import anyio
 
 from picomem.errors import PicomemError, TooLarge, TooManyRequests, TooSlow
 from picomem.gateway.error_replies import error_headers, http_error, remote_sentence
-from picomem.gateway.request_rates import RequestRates, address_of
+from picomem.gateway.limits import RequestRates, address_of
 from picomem.light_dataclass import dataclass
 from picomem.records.access_token import Credential
 from picomem.records.caller import Caller

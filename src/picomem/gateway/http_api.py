@@ -32,20 +32,19 @@ from starlette.types import Receive, Scope, Send
 
 from picomem.blake2b import blake2b
 from picomem.engine.authorization import last_change, log_key
-from picomem.engine.upkeep import store_size
+from picomem.engine.stored_memories import store_size
 from picomem.errors import NotFound, PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
-from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
+from picomem.gateway.error_replies import FAULT_SENTENCE, encoded, error_value, http_error, operation_error, parsed
 from picomem.gateway.guard import MCP, SOCKET, Application, Guard, Limits
-from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
+from picomem.gateway.limits import RequestRates
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
-from picomem.gateway.request_log import CHANNEL, CONTENT_TYPE, GONE, PAGE, Metrics, RequestLog
-from picomem.gateway.request_rates import RequestRates
 from picomem.gateway.server_address import PROOF, ServerAddress
+from picomem.gateway.server_log import CHANNEL, CONTENT_TYPE, GONE, PAGE, Metrics, RequestLog
 from picomem.gateway.shutdown import Shutdown
 from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
@@ -158,12 +157,7 @@ def _error_handlers(calls: Calls, pages: WebPages) -> dict[Any, Callable[[Reques
             return pages.refusal(request.scope, 500, "fault", FAULT_SENTENCE, {})
         return http_error(500, "fault", FAULT_SENTENCE)
 
-    return {
-        PicomemError: on_error,
-        ClientDisconnect: _on_disconnect,
-        HTTPException: on_http_error,
-        Exception: on_fault,
-    }
+    return {PicomemError: on_error, ClientDisconnect: _on_disconnect, HTTPException: on_http_error, Exception: on_fault}
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:

@@ -46,10 +46,18 @@ from picomem.errors import (
     TooManyRequests,
 )
 from picomem.gateway.calls import TOKEN_ENDED, Calls
-from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, remote_sentence
+from picomem.gateway.error_replies import (
+    FAULT_SENTENCE,
+    MOST_ANSWER_BYTES,
+    READS_NOTHING,
+    UNREAD,
+    encoded,
+    error_value,
+    parsed,
+    remote_sentence,
+)
 from picomem.gateway.guard import SUBPROTOCOL
-from picomem.gateway.json_bodies import MOST_ANSWER_BYTES, READS_NOTHING, UNREAD, encoded, parsed
-from picomem.gateway.request_rates import RequestRates
+from picomem.gateway.limits import RequestRates
 from picomem.gateway.server_log import server_logger
 from picomem.gateway.shutdown import Shutdown
 from picomem.light_dataclass import asdict

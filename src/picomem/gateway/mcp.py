@@ -51,14 +51,12 @@ from pydantic import ValidationError
 
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, TooLarge, did_you_mean
-from picomem.gateway.facade_tools import FacadeTool, failed_call
+from picomem.gateway.error_replies import bounded
+from picomem.gateway.facade_tools import FacadeTool, UntrustedQuotes, UntrustedQuotesByUser, failed_call, texts_in
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.json_bodies import bounded
-from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
-from picomem.gateway.untrusted_quotes import UntrustedQuotes, UntrustedQuotesByUser, texts_in
+from picomem.gateway.limits import ThreadLimits, ThreadUse
 from picomem.operations import table
-from picomem.operations.command_names import ASK_PERSON, for_agents, result_for_agents
-from picomem.operations.local_paths import without_folders
+from picomem.operations.command_names import ASK_PERSON, for_agents, result_for_agents, without_folders
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.version import __version__

@@ -59,10 +59,7 @@ def document(operations: Iterable[RemoteOperation]) -> dict[str, Any]:
         },
         "paths": paths,
         "security": [{"token": []}],
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
+        "components": {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
 
 

@@ -18,6 +18,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
@@ -27,15 +28,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from picomem.blake2b import blake2b
-from picomem.clock import SECOND
-from picomem.engine.authorization import SESSION_LASTS
+from picomem.clock import MINUTE, SECOND
+from picomem.engine.authorization import SESSION_LASTS, last_change
 from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import error_headers, remote_sentence
 from picomem.gateway.guard import CERTIFICATE, SIGN_IN
 from picomem.page.html_rendering import THEMES, rendered, static_files
 from picomem.page.message_catalog import LANGUAGES, STATUSES, Say, preferred_language, say_in
-from picomem.page.page_view import Act, PageContent, PageRequest, PageView, Redirect, own_path
+from picomem.page.page_view import WRITE, Act, PageContent, PageRequest, PageView, Redirect, own_path
+from picomem.page.review_view import count_to_review
 from picomem.page.view_table import FORMS, VIEWS
 from picomem.records.access_token import Credential, user_of
 from picomem.records.caller import Caller
@@ -114,6 +116,7 @@ HEADERS = {
 }
 STATIC = "/static/"
 THEME_COOKIE, LANGUAGE_COOKIE, NOTICE_COOKIE = "picomem_theme", "picomem_language", "picomem_notice"
+REGIONS_HEADER = "picomem-regions"
 _YEAR_SECONDS = 365 * 86_400
 _NOTICE_SECONDS = 10
 _MOST_FIELDS = 2_000
@@ -128,6 +131,7 @@ class WebPages:
         self._parts_of_programs = frozenset(path.split("/")[1] for path in addresses_of_programs)
         self._zone = calls.runtime.engine().zone
         self._seal_key = secrets.token_bytes(32)
+        self._to_review_by_user: dict[str, tuple[tuple[str, int], int]] = {}
         own = [SIGN_IN, "/sign-out", "/appearance", *FORMS]
         paths = [*own, *(path for view in VIEWS for path in (view.path, *view.actions))]
         self._first_parts = frozenset(path.split("/")[1] for path in paths)
@@ -227,10 +231,7 @@ class WebPages:
     async def _set_appearance(self, request: Request) -> Response:
         form = await self._checked_form(request)
         response = RedirectResponse(own_path(form.get("back", ["/"])[0]), 303, HEADERS)
-        for name, cookie, allowed in (
-            ("theme", THEME_COOKIE, THEMES),
-            ("language", LANGUAGE_COOKIE, LANGUAGES),
-        ):
+        for name, cookie, allowed in (("theme", THEME_COOKIE, THEMES), ("language", LANGUAGE_COOKIE, LANGUAGES)):
             chosen = form.get(name, [""])[0]
             if chosen in allowed:
                 response.set_cookie(cookie, chosen, max_age=_YEAR_SECONDS, path="/", httponly=True, samesite="strict")
@@ -261,7 +262,10 @@ class WebPages:
         response.set_cookie(NOTICE_COOKIE, value, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict")
 
     def _notice(self, request: Request) -> dict[str, str] | None:
-        """Return the message that is shown for ten seconds after a form; None if there is none."""
+        """Return the message that is shown for ten seconds after a form; None if there is none, and for a script that
+        loads a page for its regions: the message waits for the page that is shown."""
+        if REGIONS_HEADER in request.headers:
+            return None
         seal, _, notice = request.cookies.get(NOTICE_COOKIE, "").partition(".")
         if not self._is_sealed(_notice_purpose(session_token(request)), notice, seal):
             return None
@@ -320,8 +324,27 @@ class WebPages:
 
     # Answers
 
+    async def _to_review(self, caller: Caller) -> int:
+        """Return how many decisions wait for the user, as Review counts them: once after a change, and once a minute,
+        since what is read or expires is no change."""
+        if not caller.may(WRITE):
+            return 0
+        last = await to_thread.run_sync(
+            last_change, self._calls.runtime.engine(caller), limiter=self._calls.places.lookups
+        )
+        state = last, self._calls.runtime.engine(caller).now() // MINUTE
+        counted = self._to_review_by_user.get(caller.user)
+        if counted is None or counted[0] != state:
+            counted = self._to_review_by_user[caller.user] = (
+                state,
+                await count_to_review(partial(self._calls.call, caller)),
+            )
+        return counted[1]
+
     async def _view_response(self, request: Request, page: PageContent, view: PageView | None) -> Response:
         values = self._values(request, page, view)
+        if "to_review" not in page.values:
+            values["to_review"] = await self._to_review(request.state.caller)
         # A list takes milliseconds, in which the event loop would answer nobody.
         text = await to_thread.run_sync(rendered, page.template, values, limiter=self._calls.places.rendering)
         return _html(text, page, values)
@@ -345,6 +368,9 @@ class WebPages:
             "may_write": caller is not None and caller.may("memory:write:user"),
             "rail": [entry for entry in VIEWS if entry.icon and caller and caller.may(entry.permission)],
             "view": view.name if view else "",
+            "has_pane": view is not None and view.has_pane and page.status == 200,
+            "store": self._calls.runtime.store_name,
+            "to_review": 0,
             "csrf": form_code(session_token(request)) if caller else "",
             "address": _address(request) if request.method == "GET" else "/",
             "question": request.query_params.get("q", ""),

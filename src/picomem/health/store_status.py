@@ -27,7 +27,8 @@ class Status:
     wrong last in a hook on this machine, and the log that has the rest; empty where nothing did. `copies` are the kept
     copies of transcripts: `files`, `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
     `read_at` says of each host when something new was read from its transcripts last. `spent_by_day` are the tokens of
-    each of the last 30 days (UTC) on which there were any, by date.
+    each of the last 30 days (UTC) on which there were any, by date. `silent_machines` are those of the store that do
+    not answer: their users wait, and `bytes` leaves out what cannot be asked.
     """
 
     database: str = field(metadata={"local": True})
@@ -58,6 +59,7 @@ class Status:
     copies: dict[str, int] = field(default_factory=dict)
     read_at: dict[str, str] = field(default_factory=dict)
     spent_by_day: dict[str, int] = field(default_factory=dict)
+    silent_machines: list[str] = field(default_factory=list, metadata={"local": True})
 
 
 def status(
@@ -93,6 +95,7 @@ def status(
             f"{to_datetime(day * DAY):%Y-%m-%d}": tokens
             for day, tokens in consolidations.spent_by_day(tx, scope, now - (SPENDING_DAYS - 1) * DAY).items()
         },
+        silent_machines=connector.maintenance.silent_machines(),
         jobs={job.name: job.state.value for job in background},
         job_errors={job.name: job.last_error for job in background if job.last_error},
     )

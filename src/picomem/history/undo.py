@@ -12,13 +12,12 @@ first, in one transaction; if one of them cannot be undone, none is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from picomem.clock import iso
-from picomem.coded_text import CodedText, Command, word_of
+from picomem.coded_text import CodedText, Command, code_of, value_of, word_of
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.history.imported_conversations import left_by
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import not_undone
 from picomem.memory.remember import Writer
@@ -31,6 +30,46 @@ from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.tables import audit, consolidations, memories, transcript_rows
 from picomem.store.tables.session_names import Place, find_session
+
+# Records the conversations of an import. An undo of the import keeps them, because only a purge deletes them.
+#
+# Changes of the import's run record them; these changes concern no memory. Each conversation with PicoBot has its own
+# change, written together with it. Transcripts have one change for the imported file, by which they are found again.
+
+_TOOK_IN, _READ = "reason.taken_in", "reason.read"
+_PURGE = Command("purge", session="ID")
+_CONVERSATIONS_SHOWN = 5  # ids that a sentence names
+
+
+def note_conversation(tx: Transaction, writer: Writer, scope: Scope, path: str) -> None:
+    """Put on record that a run took in a conversation with PicoBot."""
+    writer.record(tx, scope, IMPORTED, CodedText(_TOOK_IN, path=path))
+
+
+def note_transcripts(tx: Transaction, writer: Writer, scope: Scope, path: str) -> None:
+    """Put on record that a run read conversations in a file."""
+    writer.record(tx, scope, IMPORTED, CodedText(_READ, path=path))
+
+
+def conversations_left(tx: Transaction, scope: Scope, run: str) -> str:
+    """Describe in a sentence which conversations an undo of a run leaves; empty if none."""
+    return left_by(tx, scope, audit.of_run(tx, scope, run))
+
+
+def left_by(tx: Transaction, scope: Scope, changes: Iterable[Change]) -> str:
+    """The same for a run whose changes are known."""
+    reasons = [change.reason for change in changes if change.decision == IMPORTED and not change.memory_id]
+    taken_in = sum(code_of(reason) == _TOOK_IN for reason in reasons)
+    if taken_in:
+        commands = {"command": Command("sessions"), "further_command": _PURGE}
+        return CodedText("warning.conversations_stay", count=taken_in, **commands)
+    path = next((value_of(reason, "path") for reason in reasons if code_of(reason) == _READ), "")
+    sessions = [transcript.session for transcript in transcript_rows.transcripts_at(tx, scope, path)] if path else []
+    if not sessions:
+        return ""
+    listed = (*sessions[:_CONVERSATIONS_SHOWN], *(["…"] if len(sessions) > _CONVERSATIONS_SHOWN else []))
+    return CodedText("warning.read_conversations_stay", path=path, sessions=listed, command=_PURGE)
+
 
 _SHOWN = 5  # changes that a sentence names
 _AT_ONCE = 50  # changes that are read

@@ -21,12 +21,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from time import monotonic
 
-from picomem.errors import NoStore, PicomemError
-from picomem.hooks.hook_input import read_event, read_piece
-from picomem.hooks.hook_socket import ask
+from picomem.errors import PicomemError
+from picomem.hooks.hook_socket import ask, read_event, read_piece
 from picomem.paths import data_dir
 from picomem.text.own_prompts import COMMAND_MARKER
 
@@ -34,14 +32,11 @@ TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from picomem.engine.engine import Engine
-    from picomem.hooks.hook_events import HookEvent
-
 # For an answer, by the events that have one: the host waits for this program, 5 s or more (hosts/host.py).
 _WAIT_SECONDS = {"SessionStart": 4.0, "UserPromptSubmit": 2.5}
 _LONGEST_WAIT = 600.0  # seconds
 _FINISH_SECONDS = 600  # for what is done after the host was answered
-_DISTIL_SECONDS = 1_800  # more, for a model that is asked about each part of a long session
+_SIGKILL = 9  # signal's own would load signal
 _NOTHING = b"{}\n"
 _USAGE = "picomem-hook [--db PATH] [--user ID] [--wait SECONDS]"
 _OPTIONS = {"--db", "--user"}
@@ -83,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with suppress(OSError):  # the host is gone
         os.write(1, answered)
     if problem:
-        from picomem.engine.hook_log import note
+        from picomem.engine.hook_log import note  # noqa: PLC0415 - only after a failure
 
         note(problem)
     return 0
@@ -135,9 +130,7 @@ def _asked_of_child(options: Mapping[str, str], event: dict[str, Any], until: fl
         while piece := read_piece(reader, until):
             message += piece
     except TimeoutError:
-        import signal
-
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, _SIGKILL)
         return _NOTHING, "There was no answer in time."
     if message.endswith(_END) and message.startswith((_DONE, _PROBLEM)):
         text = message[1:]
@@ -153,9 +146,11 @@ def _work(options: Mapping[str, str], given: dict[str, Any], writer: int, *, is_
         else:
             _leave_host()
             _say(writer, _DONE + _NOTHING)
-            _read_on(options, given)
+            from picomem.hooks.hook_reading import read_on  # noqa: PLC0415 - now, for nobody waits any more
+
+            read_on(options, given)
     except Exception as error:  # noqa: BLE001 - a fault of ours is noted, and must not reach the host's screen
-        from picomem.engine.hook_log import described, note
+        from picomem.engine.hook_log import described, note  # noqa: PLC0415 - only after a failure
 
         problem = str(error) if isinstance(error, PicomemError) else described(error)
         try:
@@ -168,13 +163,13 @@ def _work(options: Mapping[str, str], given: dict[str, Any], writer: int, *, is_
 
 
 def _answer(options: Mapping[str, str], given: dict[str, Any], writer: int) -> None:
-    from picomem.hooks.hook_events import encoded, event_of
+    from picomem.hooks.hook_context import answer_of, note_what_was_injected  # noqa: PLC0415 - the parent does not need it
 
-    event = event_of(given)
-    context, injected = _context(event, options) if event.gets_context else ("", [])
-    _say(writer, _DONE + encoded(event, context))
+    answer, injected = answer_of(options, given)
+    _say(writer, _DONE + answer)
     if injected:
-        _note_injected(event, injected, options)
+        _leave_host()
+        note_what_was_injected(options, given, injected)
 
 
 def _say(writer: int, message: bytes) -> None:
@@ -183,72 +178,9 @@ def _say(writer: int, message: bytes) -> None:
     os.close(writer)
 
 
-def _context(event: HookEvent, options: Mapping[str, str]) -> tuple[str, list[str]]:
-    """What goes into the model's context, and the ids of it that are not to come again. Raises PicomemError."""
-    from picomem.hooks.hook_context import context_of
-
-    try:
-        with _opened(event, options, create=False) as engine:
-            return context_of(engine, event)
-    except NoStore:
-        return "", []  # nothing was remembered yet, which is no fault
-
-
-def _note_injected(event: HookEvent, injected: Sequence[str], options: Mapping[str, str]) -> None:
-    from picomem.engine.agent_support import note_injected
-
-    _leave_host()
-    with _opened(event, options, create=False) as engine:
-        note_injected(engine, event.session, injected)
-
-
-def _read_on(options: Mapping[str, str], given: dict[str, Any]) -> None:
-    """Read the transcript on, if the event is one for that. Raises PicomemError."""
-    from picomem.engine.hook_log import note
-    from picomem.hooks.hook_events import Action, event_of
-    from picomem.paths import is_regular, status_of
-
-    event = event_of(given)
-    if event.action is not Action.READ:
-        return
-    gc.enable()
-    if status_of(event.transcript) is None:
-        return  # a host that was told to keep no transcripts names one all the same
-    if not is_regular(Path(event.transcript)):
-        note("The transcript that the host named is no file.")
-        return
-    with _opened_to_read_on(event, options) as engine:
-        from picomem.consolidation.due import distils_unasked
-        from picomem.engine.upkeep import keep_transcripts
-
-        problems = engine.ingest([Path(event.transcript)]).problems
-        kept = keep_transcripts(engine, only=[event.transcript])
-        engine.tidy(when_due=True)
-        for problem in problems + (kept.problems if kept else []):
-            note(problem)
-        if event.ends_work and distils_unasked(engine.settings):
-            _distil(engine, event.session)
-
-
-def _distil(engine: Engine, session: str) -> None:
-    """Let a model distil the session that ended, or that the host shortens now. Raises PicomemError."""
-    import signal
-
-    import anyio
-
-    from picomem.consolidation_runner import distil_session
-    from picomem.engine.hook_log import note
-    from picomem.models.selection import generator_of
-
-    signal.alarm(_DISTIL_SECONDS)
-    done = anyio.run(distil_session, engine, generator_of(engine.settings), session)
-    if done is not None and done.state == "failed":
-        note(next(iter(done.warnings), "The model failed."))
-
-
 def _leave_host() -> None:
     """Outlive the host: a session of its own, none of the host's streams, less of the processor, an end in sight."""
-    import signal
+    import signal  # noqa: PLC0415 - the parent of a hook does not need it
 
     os.setsid()
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -256,30 +188,6 @@ def _leave_host() -> None:
         os.dup2(nowhere, stream)
     os.nice(10)
     signal.alarm(_FINISH_SECONDS)
-
-
-def _opened_to_read_on(event: HookEvent, options: Mapping[str, str]) -> Engine:
-    """Memory, made where there is none. An empty file that may have been a store is left to its owner: StoreError."""
-    try:
-        return _opened(event, options, create=False, embedder=None)
-    except NoStore:
-        return _opened(event, options, create=True, embedder=None)
-
-
-def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool, embedder: str | None = "none") -> Engine:
-    """Memory; with None as the embedder, the one of the settings, which takes longer than a host waits."""
-    from picomem.app import open_engine
-    from picomem.paths import private_umask
-
-    private_umask()
-    return open_engine(
-        options.get("--db"),
-        user=options.get("--user"),
-        folder=event.folder,
-        create=create,
-        actor="hook",
-        embedder=embedder,
-    )
 
 
 if __name__ == "__main__":

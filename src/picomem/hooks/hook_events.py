@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from picomem.hooks.hook_input import LARGEST_INPUT
-from picomem.injection.context_block import asks_memory
+from picomem.hooks.hook_socket import LARGEST_INPUT
+from picomem.injection.prompt_context import asks_memory
 from picomem.light_dataclass import dataclass
 
 _LONGEST_NAME = 256

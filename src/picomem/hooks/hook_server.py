@@ -20,19 +20,29 @@ from typing import Any, cast
 
 from picomem import paths
 from picomem.app import open_runtime
-from picomem.engine.agent_support import note_injected
+from picomem.engine.audience import note_injected
 from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
 from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
-from picomem.hooks.hook_input import LARGEST_INPUT, first_object
-from picomem.hooks.hook_socket import ANSWERED, NOT_HERE, PREFIX, SUFFIX, deciding, parsed, remove_deserted
+from picomem.hooks.hook_socket import (
+    ANSWERED,
+    LARGEST_INPUT,
+    NOT_HERE,
+    PREFIX,
+    SUFFIX,
+    deciding,
+    first_object,
+    parsed,
+    sockets_in,
+)
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import settings_file
 
 _LONGEST_PATH = 100  # bytes of a socket's path; systems take 104 or 108
+_LOOK_SECONDS = 1.0  # at a socket that may be deserted
 _SECONDS = 2.0  # that a hook may take to send its request
 _LARGEST_HEAD = 1 << 17
 
@@ -120,7 +130,7 @@ def _bound(database: str | None) -> _HookServer | None:
         paths.make_private_dir(folder)
         if len(os.fsencode(path)) > _LONGEST_PATH or stat.S_IMODE(folder.stat().st_mode) & 0o077:
             return None
-        remove_deserted(folder)
+        _remove_deserted(folder)
         path.unlink(missing_ok=True)  # of a process that had this number before
         return _HookServer(path, database)
     except (OSError, PicomemError):
@@ -134,3 +144,19 @@ def _settings_state() -> tuple[int, int] | None:
     except (OSError, PicomemError):
         return None
     return status.st_mtime_ns, status.st_size
+
+
+def _remove_deserted(folder: Path) -> None:
+    """Remove the sockets that processes left behind which are gone."""
+    for path in sockets_in(folder):
+        with suppress(OSError, ValueError):
+            pid = int(path.name.removeprefix(PREFIX).removesuffix(SUFFIX))
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.settimeout(_LOOK_SECONDS)
+                    try:
+                        connection.connect(str(path))  # a process of another container may have that number
+                    except ConnectionRefusedError:
+                        path.unlink()

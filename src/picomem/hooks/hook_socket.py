@@ -13,7 +13,9 @@ This module is the hook's part, and loads nothing but sockets.
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,22 +25,22 @@ from time import monotonic
 TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
     from socket import socket
+    from typing import Any
 
 PREFIX, SUFFIX = "hook-", ".sock"
 ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"
 _LONGEST_REPLY = 1 << 20  # bytes
-_LOOK_SECONDS = 1.0
 _DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
 _PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relative one means another file elsewhere
 
 
 def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
     """What a running process answers to an event, until a time of `monotonic`; None where none can."""
-    sockets = _sockets(folder)
+    sockets = sockets_in(folder)
     if not sockets:
         return None
-    import socket
+    import socket  # noqa: PLC0415 - only where a process listens
 
     request = request_of(deciding(os.environ, options), given)
     for path in sockets:
@@ -64,24 +66,6 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
     return None
 
 
-def remove_deserted(folder: Path) -> None:
-    """Remove the sockets that processes left behind which are gone."""
-    import socket
-
-    for path in _sockets(folder):
-        with suppress(OSError, ValueError):
-            pid = int(path.name.removeprefix(PREFIX).removesuffix(SUFFIX))
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                with socket.socket(socket.AF_UNIX) as connection:
-                    connection.settimeout(_LOOK_SECONDS)
-                    try:
-                        connection.connect(str(path))  # a process of another container may have that number
-                    except ConnectionRefusedError:
-                        path.unlink()
-
-
 def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
     """What chooses memory and settings, sorted: of two equal lists the same memory is meant."""
     named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
@@ -103,7 +87,7 @@ def parsed(request: bytes) -> tuple[list[str], bytes]:
     return [os.fsdecode(item) for item in head.split(_END) if item], given
 
 
-def _sockets(folder: Path) -> list[Path]:
+def sockets_in(folder: Path) -> list[Path]:
     """The sockets in the data directory, the oldest first. One that others could have put there is not asked: what it
     answers goes into the model's context."""
     made: list[tuple[float, Path]] = []
@@ -132,3 +116,47 @@ def _received(connection: socket, until: float) -> bytes:
         if monotonic() >= until:
             raise TimeoutError
     return reply
+
+
+# Reads the event that a host writes to a hook: one JSON object. Loads nothing but the decoder.
+#
+# An object counts as soon as it is whole, because a host may leave its end of the pipe open. What follows the object
+# is ignored. A byte that is no UTF-8, and a control character in a string, cost that character alone.
+
+LARGEST_INPUT = 4 << 20  # bytes of an event
+_PIECE = 1 << 16  # bytes
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def read_event(descriptor: int, until: float) -> tuple[bytes, dict[str, Any]]:
+    """The input, and the event in it, until a time of `monotonic`. Raises TimeoutError, and ValueError with what is
+    wrong."""
+    given = b""
+    while True:
+        piece = read_piece(descriptor, until)
+        given += piece
+        is_all = not piece or len(given) > LARGEST_INPUT
+        # A long event comes in many pieces. It is parsed when no further piece is there, not after each.
+        if is_all or (b"}" in piece and not select.select([descriptor], [], [], 0)[0]):
+            event = first_object(given)
+            if event is not None:
+                return given, event
+            if is_all:
+                raise ValueError(f"more than {LARGEST_INPUT:,} bytes" if piece else "no JSON object")
+
+
+def read_piece(descriptor: int, until: float | None) -> bytes:
+    """The next bytes, none at the end. Raises TimeoutError."""
+    if until is None or ((left := until - monotonic()) > 0 and select.select([descriptor], [], [], left)[0]):
+        return os.read(descriptor, _PIECE)
+    raise TimeoutError
+
+
+def first_object(given: bytes) -> dict[str, Any] | None:
+    """The JSON object that the bytes begin with; None if they begin with none, or its end has not come yet."""
+    text = given.decode("utf-8", "replace").lstrip("\ufeff \t\r\n\0")
+    try:
+        value, _ = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

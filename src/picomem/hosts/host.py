@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program
+from picomem.hosts.program import Machine, Program
 from picomem.light_dataclass import dataclass
 from picomem.text.json_edit import Syntax
 
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
 Reach = Literal["user", "project"]  # whose settings: those of all the user's work, or those of one project
 REACHES: tuple[Reach, ...] = ("user", "project")
+# The names of the hosts of known_hosts.py, which a help text needs and the hosts themselves are too much for.
+HOST_NAMES = ("claude-code", "codex", "openclaw", "cursor", "vscode", "gemini-cli", "opencode")
 
 
 @dataclass(frozen=True, slots=True)

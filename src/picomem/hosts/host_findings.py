@@ -1,4 +1,4 @@
-"""Checks picomem's entries in the hosts of a machine; `picomem doctor` reports the problems."""
+"""Checks picomem's entries in the hosts of a machine; on the command line, `picomem doctor` reports the problems."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from picomem.errors import InvalidInput
+from picomem import paths
+from picomem.errors import InvalidInput, NoStore
 from picomem.hosts.host import Host, Reach, SettingsFile
 from picomem.hosts.host_entries import HookCommand, OwnEntries, own_entries
 from picomem.hosts.known_hosts import HOSTS
-from picomem.hosts.machine import Machine
-from picomem.hosts.program import NAME
+from picomem.hosts.program import NAME, Machine, this_machine
 from picomem.hosts.settings_files import read_settings
-from picomem.light_dataclass import dataclass, field
-from picomem.operations.wording import plural
-from picomem.paths import is_server, without_password
+from picomem.light_dataclass import dataclass, field, replace
+from picomem.operations.maintenance import DoctorRequest, DoctorResult, FindingView
+from picomem.operations.presentation import plural
+from picomem.settings import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,31 @@ class HostReport:
 
     entries: list[InstalledEntry] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+
+def with_host_findings(examined: DoctorResult | NoStore, request: DoctorRequest, db: str | None) -> DoctorResult:
+    """The result with what is wrong in the hosts' settings. Where there is no store yet, that may be the reason, and is
+    the result alone; where nothing is wrong, NoStore is raised."""
+    findings = _findings(db)
+    if not isinstance(examined, NoStore):
+        return replace(examined, healthy=examined.healthy and not findings, findings=[*examined.findings, *findings])
+    if not findings:
+        raise examined
+    return DoctorResult(False, request.repair, {}, findings, [str(examined)])
+
+
+def _findings(db: str | None) -> list[FindingView]:
+    data = load().data
+    named = paths.named_store(data.database)
+    default = _place(named) if named else paths.database_path(data.dir)
+    examined = _place(db) if db else default
+    problems = host_findings(this_machine(), examined, default, is_named=bool(db))
+    return [FindingView("host", problem, False) for problem in problems]
+
+
+def _place(store: str) -> Path:
+    """A store, as it is compared and named; the address of a server without its password."""
+    return Path(paths.without_password(store)) if paths.is_server(store) else paths.database_file(store)
 
 
 def host_findings(machine: Machine, examined: Path, default: Path, *, is_named: bool) -> list[str]:
@@ -112,8 +138,8 @@ def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple
     store = options.get("--db") or env.get("PICOMEM_DB")
     if not store and (folder := env.get("PICOMEM_DATA_DIR")):
         store = f"{folder}/picomem.db"
-    if store and is_server(store):
-        return Path(without_password(store)), options.get("--user", "")
+    if store and paths.is_server(store):
+        return Path(paths.without_password(store)), options.get("--user", "")
     return Path(store).expanduser() if store else default, options.get("--user", "")
 
 

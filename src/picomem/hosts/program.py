@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from picomem.errors import InvalidInput
-from picomem.hosts.machine import Machine
 from picomem.light_dataclass import dataclass, field
-from picomem.paths import database_file, is_server
+from picomem.paths import database_file, home_folder, is_server, named_path
+
+# The machine on which picomem looks for hosts: home folder, current folder, environment, operating system.
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`system` is Python's `sys.platform`."""
+
+    home: Path
+    folder: Path
+    env: Mapping[str, str]
+    system: str
+
+    def has_program(self, name: str) -> bool:
+        """Return whether a program of this name is on the PATH."""
+        return self.program(name) is not None
+
+    def program(self, name: str) -> Path | None:
+        """The program of this name on the PATH."""
+        path = which(name, path=self.env.get("PATH", os.defpath))
+        return Path(path).absolute() if path else None
+
+    def named(self, variable: str, default: Path) -> Path:
+        """The path that a variable of the environment names."""
+        value = self.env.get(variable)
+        return named_path(value).absolute() if value else default
+
+
+def this_machine() -> Machine:
+    """The machine and the environment of this process. Raises InvalidInput where there is no home folder."""
+    return Machine(home_folder(), Path.cwd(), os.environ, sys.platform)
+
 
 NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP servers
 HOOK_NAME = "picomem-hook"

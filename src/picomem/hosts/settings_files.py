@@ -187,7 +187,7 @@ def _locked_folder(folder: Path, *, makes: bool, is_private: bool) -> Iterator[N
 
 def _lock(folder: Path, *, makes: bool, is_private: bool) -> int | None:
     """Open and lock a folder; None where there is none and none is to be made. Raises OSError, or Conflict."""
-    import fcntl
+    import fcntl  # noqa: PLC0415 - not on Windows
 
     deadline = time.monotonic() + _LOCK_SECONDS
     while makes or folder.is_dir():

@@ -15,12 +15,13 @@ import tomllib
 from collections.abc import Iterable
 from io import StringIO
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Comment, InlineTable, Item, Key, Table, Whitespace
 
 from picomem.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tomlkit.items import Item, Key
 
 Path = tuple[str, ...]  # the keys of a table, from the root
 
@@ -78,9 +79,6 @@ def remove_table(text: str, path: Path) -> str:
 
 
 def _parsed(text: str) -> Any:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
@@ -89,8 +87,6 @@ def _parsed(text: str) -> Any:
 
 def _with_table(text: str, path: Path, values: dict[str, Any]) -> str:
     """The text with a new table at its end."""
-    import tomlkit
-
     document: Any = tomlkit.table()
     for key, value in values.items():
         document[key] = _item(value)
@@ -105,8 +101,6 @@ def _with_table(text: str, path: Path, values: dict[str, Any]) -> str:
 
 def _set(table: Any, before: dict[str, Any], values: dict[str, Any], line_end: str) -> None:
     """Give a table of a parsed document, which has the values `before`, these values."""
-    from tomlkit.items import Comment, InlineTable, Table, Whitespace
-
     for key in before.keys() - values.keys():
         table.pop(key, None)
     for key, value in values.items():
@@ -127,8 +121,6 @@ def _set(table: Any, before: dict[str, Any], values: dict[str, Any], line_end: s
 
 
 def _item(value: Any) -> Item:
-    import tomlkit
-
     if not isinstance(value, dict):
         return tomlkit.item(value)
     inline = tomlkit.inline_table()
@@ -162,8 +154,6 @@ def _without_table(text: str, path: Path) -> str:
 
 def _mark_headers(body: Iterable[tuple[Key | None, Item]], parents: Path, path: Path, mark: str) -> None:
     """Put a mark before each header, and whether it stays."""
-    from tomlkit.items import AoT, Table
-
     for key, item in body:
         for table in item.body if isinstance(item, AoT) else (item,):
             if key is not None and isinstance(table, Table):

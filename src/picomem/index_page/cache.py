@@ -145,7 +145,7 @@ def _past_sessions(
     if said is None:
         return PastSessions()
     # With all that stores a memory and reads sessions; few pages are new.
-    from picomem.index_page.material import heard_in_passing, last_sessions
+    from picomem.index_page.material import heard_in_passing, last_sessions  # noqa: PLC0415 - a kept page does not need it
 
     heard = heard_in_passing(tx, scope, read)
     lines = [one._replace(text=said(one.text), before=said(one.before)) for one in heard.lines]

@@ -27,7 +27,7 @@ _MOST_COMMITS, _MOST_FILES = 2, 3
 _MOST_READ = 60  # episodes of a session, the latest
 _SHOWN_NAME = 8  # characters of a session's id
 _LONGEST_SUBJECT = 72  # characters of a commit's first line
-# The message of a commit in a line of ingest/actions.py, which has no line breaks.
+# The message of a commit in a line of ingest/outcomes.py, which has no line breaks.
 _COMMIT = re.compile(r"""\bgit commit\b[^|;&"']{0,80}-[a-z]*m ["'](?:\$\(cat <<\\?'?\w+'? )?([^"'\n]+)""")
 
 

@@ -318,11 +318,7 @@ def is_repeated(fresh: Episode, old: Episode) -> bool:
 
 def _begins_with(longer: Episode, shorter: Episode) -> bool:
     """Return whether one episode's words are those of the other, and more."""
-    pairs = (
-        (longer.preview, shorter.preview),
-        (longer.actions, shorter.actions),
-        (longer.outcomes, shorter.outcomes),
-    )
+    pairs = ((longer.preview, shorter.preview), (longer.actions, shorter.actions), (longer.outcomes, shorter.outcomes))
     return all(not begin or text == begin or text.startswith(f"{begin}\n") for text, begin in pairs)
 
 

@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from picomem.ingest.actions import command_of
+from picomem.ingest.outcomes import command_of
 from picomem.provenance.context_origins import OWN_TOOLS
 from picomem.records.kinds import Origin, worst
 

@@ -18,14 +18,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, runtime_checkable
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
-from picomem.ingest.actions import command_of
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, has_open_block
-from picomem.ingest.outcomes import exit_code, outcome_of, runs_tests
+from picomem.ingest.outcomes import command_of, exit_code, outcome_of, runs_tests
 from picomem.ingest.reader import Line
 from picomem.ingest.recent_keys import Recent
 from picomem.ingest.record_fields import _LONGEST_FIELD, Record, record_of, short
@@ -38,8 +37,6 @@ from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
 from picomem.text.own_prompts import is_own_prompt
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from picomem.ingest.source import RecordSource
 
 
@@ -170,16 +167,18 @@ class State:
     def place(
         self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
     ) -> Sequence[Turn]:
-        """Put what a record gave (a turn, or nothing) into the tree; `parent` is the id that it goes on from, None
-        where the record says that there is none, empty where it says nothing."""
+        """Put what a record gave (turns, or nothing) into the tree; `parent` is the id that it goes on from, None where
+        the record says that there is none, empty where it says nothing."""
         name, above = short(record), None if parent is None else short(parent)
         if not turns:
             if not aside:
                 self.branches.passed(name, above)
             return turns
-        (turn,) = turns
+        turn, *others = turns
         forks = self.branches.said(turn.index, name, above, person=person, aside=aside)
-        return (replace(turn, forks=True),) if forks else turns
+        for other in others:
+            self.branches.queued(other.index)
+        return [replace(turn, forks=True), *others] if forks else turns
 
     def say(
         self,
@@ -246,12 +245,7 @@ class State:
         return any(f'"{name}"'.encode() in data for name in self._awaited())
 
     def say_outcome(
-        self,
-        line: Line,
-        results: Iterable[CallResult],
-        *,
-        at: Micros | None,
-        ids: tuple[object, object, object],
+        self, line: Line, results: Iterable[CallResult], *, at: Micros | None, ids: tuple[object, object, object]
     ) -> Sequence[Turn]:
         """What came of commands, as a turn of the agent's without words; nothing where nothing is to be told. It
         begins where the first of the calls stands, so that its pointer finds them together."""

@@ -49,8 +49,7 @@ _REMARKS = re.compile(
 # picomem's own block, should its tag be lost: the heading and the list under it, up to the first line of
 # prose.
 _CONTEXT = re.compile(
-    r"^[ \t]*## Memory Context[ \t]*$(?:\n(?:[ \t]*(?:(?:[-*>•]|###|\d{1,3}[.)])[^\n]*)?$))*",
-    re.MULTILINE,
+    r"^[ \t]*## Memory Context[ \t]*$(?:\n(?:[ \t]*(?:(?:[-*>•]|###|\d{1,3}[.)])[^\n]*)?$))*", re.MULTILINE
 )
 # Controls but tab and line breaks; soft hyphen; zero-width and joining marks; direction marks, embeddings
 # and isolates; invisible operators; the byte order mark; "tag" characters, which spell hidden ASCII.

@@ -13,9 +13,11 @@ parser can count it. Compression is recognised by the content, not by the name (
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -178,9 +180,6 @@ def _decompressed(path: Path, file: io.BufferedReader, offset: int) -> Iterator[
 
 @contextmanager
 def _unzipped(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
-    import gzip
-    import zlib
-
     try:
         yield io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), _PIECE)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from hashlib import blake2b
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from picomem.clock import LATEST, Micros, parse_iso
 from picomem.errors import InvalidTime
 from picomem.ingest.noise import framing_tag
-
-if TYPE_CHECKING:
-    pass
-
 
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 _LONGEST_FIELD = 1000

@@ -201,10 +201,7 @@ class Writing:
             return
         other = transcript_rows.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.id == before.id:  # to read again would find it again, without an end
-            raise Corrupt(
-                CodedText("failure.transcript_by_path", command=Command("doctor", repair=True)),
-                id=before.id,
-            )
+            raise Corrupt(CodedText("failure.transcript_by_path", command=Command("doctor", repair=True)), id=before.id)
         tombstones = Tombstones(tx, self._scope)
         if before.updated_at or tombstones.bars(after.host, after.session, after.path, reading.look.size):
             raise Overtaken  # it was purged while we read

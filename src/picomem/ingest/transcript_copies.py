@@ -23,10 +23,21 @@ from typing import NamedTuple
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound, StoreError
-from picomem.ingest.copy_file import ENDING, CopyHeader, header_of, records_of, searchable, write_copy
 from picomem.ingest.format import LineFormat, format_named, formats
 from picomem.ingest.reader import Line
-from picomem.ingest.source import RecordSource, SourceState, current_file, look_at, source_of
+from picomem.ingest.source import (
+    ENDING,
+    CopyHeader,
+    RecordSource,
+    SourceState,
+    current_file,
+    header_of,
+    look_at,
+    records_of,
+    searchable,
+    source_of,
+    write_copy,
+)
 from picomem.light_dataclass import dataclass, field
 from picomem.policy.redact import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
+from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.reader import Line
@@ -90,7 +91,7 @@ def _opened(
     them any more from the copy that picomem keeps; or why they cannot be shown. Each of the offsets `starts` is tried
     as the first that the parser sees."""
     if transcript is None:
-        return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
+        return Opened("gone", (), CodedText("warning.transcript_unknown"))
     path = current_file(Path(transcript.path))
 
     def opened(read: Callable[[int], list[Turn]], note: str = "") -> Opened:
@@ -98,17 +99,17 @@ def _opened(
         try:
             turns = next(filter(None, attempts), [])
         except NotFound:
-            return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
+            return Opened("gone", (), CodedText("warning.transcript_gone", path=transcript.path))
         except InvalidInput as error:
-            return Opened("unreadable", (), f"{error} Only the preview is left.")
+            return Opened("unreadable", (), CodedText("warning.transcript_unreadable", problem=error.message))
         if not turns:
-            return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
+            return Opened("changed", (), CodedText("warning.transcript_rewritten", path=str(path)))
         return Opened("open", tuple(turns), note)
 
     original = opened(lambda start: _read(episode, transcript, path, start))
     if original.state == "open" or copies is None:
         return original
-    note = f"{path} is gone or changed; this is the kept copy."
+    note = CodedText("warning.transcript_copy", path=str(path))
     kept = opened(lambda start: _read_copy(episode, transcript, copies, start), note)
     return original if kept.state == "gone" else kept
 

@@ -8,8 +8,8 @@ error and when it may run next. `picomem jobs` and `picomem status` show the row
 runs a job to stop it.
 
 A **kind** is an entry of `job_kinds.py`: whom it is due for, and which verb of the engine or of consolidation it calls.
-It has no logic of its own. `schedule.py` decides, without reading anything, when a job may begin and how long it rests
-after a run; `runner.py` takes leases, calls the verb and writes rows. Nothing else in picomem runs by itself.
+Without reading anything, `may_begin` and others in that file decide when a job may begin and how long it rests after a
+run; `runner.py` takes leases, calls the verb and writes rows. Nothing else in picomem runs by itself.
 
 **Several processes** on a store share the jobs: a lease lets one of them run a job, and the row says that it was run,
 so another one that found the same job to be due passes over it. Whatever runs is made of transactions that stand

@@ -19,23 +19,98 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from picomem.clock import DAY, HOUR, MINUTE, SECOND
+import anyio
+
+from picomem.clock import DAY, HOUR, MINUTE, SECOND, Micros
 from picomem.consolidation.due import Triggers, distils_unasked
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
-from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
-from picomem.light_dataclass import dataclass
+from picomem.ingest.discovery import default_places
+from picomem.ingest.report import IngestProgress
+from picomem.jobs.watching import follow, places_of
+from picomem.light_dataclass import dataclass, replace
+from picomem.models.selection import generator_of
 from picomem.paths import home_folder, named_path
-from picomem.records.job import job_name
+from picomem.records.job import LONGEST_REST, Job, JobState, job_name
+from picomem.side_tasks import side_tasks
 from picomem.store.tables import due_work
 
 if TYPE_CHECKING:
-    from threading import Event
-
     from picomem.consolidation_runner import Consolidated
-    from picomem.ingest.report import IngestProgress
+
+# Decides when a job may begin, and its state after a run. Pure.
+
+_FIRST_REST = MINUTE  # after a failure; doubled by each further one
+_LONGEST_REST_AFTER_FAILURE = HOUR
+_REST_WHILE_BUSY = MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The work is done. The job rests so long, and then runs again if there is something to do."""
+
+    rest: Micros = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """A command or a conversation does the same work now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The work failed, with an error that is a sentence without secrets."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The process ends. Another one goes on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A person asked to stop the job."""
+
+
+Outcome = Done | Busy | Failed | Interrupted | Cancelled
+
+
+def may_begin(job: Job | None, now: Micros) -> bool:
+    """Return whether a job does not rest. A rest that is longer than any was written before the clock was set back."""
+    return job is None or not now < job.next_run_at <= now + LONGEST_REST
+
+
+def ended(job: Job, outcome: Outcome, mark: str, now: Micros) -> Job:
+    """The job after a run that had seen the store as far as `mark` (empty: that is not known)."""
+    job = replace(job, finished_at=now, is_cancelling=False)
+    match outcome:
+        case Done(rest):
+            rest = min(rest, LONGEST_REST)
+            return replace(
+                job, state=JobState.DONE, next_run_at=now + rest, failures=0, last_error="", mark=mark or job.mark
+            )
+        case Busy():
+            return replace(job, state=JobState.WAITING, next_run_at=now + _REST_WHILE_BUSY)
+        case Failed(error):
+            failures = job.failures + 1
+            rest = rest_after(failures)
+            return replace(job, state=JobState.FAILED, next_run_at=now + rest, failures=failures, last_error=error)
+        case Interrupted():
+            return replace(job, state=JobState.WAITING, next_run_at=now)
+        case Cancelled():
+            return replace(job, state=JobState.CANCELLED, next_run_at=now + LONGEST_REST)
+
+
+def rest_after(failures: int) -> Micros:
+    """Return how long a job rests after so many failures in a row."""
+    doublings = min(failures - 1, 16)
+    return min(_FIRST_REST << doublings, _LONGEST_REST_AFTER_FAILURE)
+
 
 _Result = TypeVar("_Result")
 _REST_AFTER_NOTHING = MINUTE  # where a conversation looked due and was not
@@ -172,8 +247,7 @@ class Consolidate:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.consolidation_runner import consolidate_conversations
-        from picomem.models.selection import generator_of
+        from picomem.consolidation_runner import consolidate_conversations  # noqa: PLC0415 - `picomem mcp` starts without it
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: consolidate_conversations(engine, generator, progress=run.tell), run)
@@ -193,8 +267,7 @@ class ConsolidateTranscripts:
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.consolidation_runner import distil_waiting
-        from picomem.models.selection import generator_of
+        from picomem.consolidation_runner import distil_waiting  # noqa: PLC0415 - `picomem mcp` starts without it
 
         generator = generator_of(engine.settings)
         done = in_event_loop(lambda: distil_waiting(engine, generator, progress=run.tell), run)
@@ -235,7 +308,7 @@ class KeepTranscripts:
         return [DueJob(user)] if not is_held and may_begin(job, store.now()) else []
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.engine.upkeep import keep_transcripts
+        from picomem.engine.transcripts import keep_transcripts  # noqa: PLC0415 - `picomem mcp` starts without it
 
         kept = keep_transcripts(engine, stop=run.stop)
         if kept is not None:
@@ -250,7 +323,6 @@ ReadTranscripts = Callable[[Engine, Sequence[str], Run], None]
 
 def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
     """Read what is new in files and folders, by default in the hosts' own folders."""
-    from picomem.ingest.discovery import default_places
 
     def progress(state: IngestProgress) -> None:
         run.progress(state.bytes_done, state.bytes_total)
@@ -280,8 +352,6 @@ class Watch:
         self._trouble = trouble
 
     def find(self, store: JobStore, only: str) -> list[DueJob]:
-        from picomem.jobs.watching import places_of
-
         user = only or store.settings.data.user
         if not places_of(self._paths).existing():
             return []
@@ -289,8 +359,6 @@ class Watch:
         return [] if is_held or not may_begin(job, store.now()) else [DueJob(user)]
 
     def work(self, engine: Engine, run: Run) -> Outcome:
-        from picomem.jobs.watching import follow
-
         def trouble(problem: str) -> None:
             run.note_error(problem)
             self._trouble(problem)
@@ -301,13 +369,7 @@ class Watch:
             finally:
                 run.tell(0, 0)  # it waits for more now
 
-        follow(
-            self._paths,
-            read,
-            run.stop,
-            watching=self._watching,
-            trouble=trouble,
-        )
+        follow(self._paths, read, run.stop, watching=self._watching, trouble=trouble)
         return Interrupted()
 
 
@@ -323,10 +385,6 @@ def _outcome(done: list[Consolidated], rest: int) -> Outcome:
 
 def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
     """Await a coroutine until it is done or the job is to stop. Raises Stopped, and what the coroutine raises."""
-    import anyio
-
-    from picomem.side_tasks import side_tasks
-
     results: list[_Result] = []
 
     async def stopping(scope: anyio.CancelScope) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-from picomem.engine.agent_support import safe_text
+from picomem.engine.audience import safe_text
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore, MayBegin, RunningJob, job_store
 from picomem.errors import Conflict, PicomemError, StoreError
@@ -20,18 +20,24 @@ from picomem.jobs.job_kinds import (
     OF_A_USER,
     RETENTION,
     WATCH,
+    Busy,
+    Cancelled,
     Consolidate,
     ConsolidateTranscripts,
     DueJob,
     Embed,
     ExportIndex,
+    Failed,
+    Interrupted,
     JobKind,
     KeepTranscripts,
+    Outcome,
     Retention,
     Stopped,
     Watch,
+    ended,
+    may_begin,
 )
-from picomem.jobs.schedule import Busy, Cancelled, Failed, Interrupted, Outcome, ended, may_begin
 from picomem.records.caller import Caller
 from picomem.records.job import job_name
 from picomem.runtime import Runtime
@@ -220,9 +226,7 @@ class Background:
 
 @contextmanager
 def in_background(
-    engine: Engine,
-    kinds: Sequence[str] = OF_A_USER,
-    look_seconds: float | None = None,
+    engine: Engine, kinds: Sequence[str] = OF_A_USER, look_seconds: float | None = None
 ) -> Iterator[Background]:
     """Do the background work of one user until the end of the block; the engine is to be closed after that."""
     background = Background(
@@ -242,7 +246,7 @@ def in_background(
 def background_of_all(runtime: Runtime, *, watches: bool, look_seconds: float | None = None) -> Background:
     """The background work of all users of a store, not begun yet. With `watches` the transcripts of this machine are
     read for the settings' own user."""
-    store = runtime.job_store()
+    store = JobStore(runtime.resources)
     names = (*([WATCH] if watches else []), *OF_A_USER)
 
     def engine_of(user: str, actor: str) -> Engine:

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
+from watchfiles import watch as changes
+
 from picomem.errors import InvalidInput, PicomemError
 from picomem.ingest.discovery import default_places, listed_names, policy_files
 from picomem.ingest.source import LOG, SourceState, look_at
@@ -126,8 +128,6 @@ def _changes(there: dict[Path, int], places: WatchedPlaces, stop: Event) -> Iter
 
     What else changes counts for nothing: our own database may lie in the folder, and reading writes to it.
     """
-    from watchfiles import watch as changes
-
     try:
         for changed in changes(
             *there,

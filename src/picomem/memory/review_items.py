@@ -84,6 +84,12 @@ def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = Fal
     return sorted(places)
 
 
+def count_from_others(tx: Transaction, scope: Scope, now: Micros) -> int:
+    """Return how many of the places that `waiting` gives are of what came from others, without reading each."""
+    reviews = memory_doubts.undecided_of_verb(tx, scope, now, REVIEW)
+    return memory_doubts.count_undecided(tx, scope, now) - len(_standing(tx, scope, reviews))
+
+
 def items_at(
     tx: Transaction, scope: Scope, now: Micros, places: Sequence[ReviewPlace], damaged: list[str] | None = None
 ) -> list[ReviewItem]:
@@ -111,7 +117,10 @@ def _is_at(memory: Memory, place: ReviewPlace) -> bool:
 def _standing_reviews(tx: Transaction, scope: Scope, changes: Iterable[str]) -> set[str]:
     """Return those of the changes that are a person's decision and are not undone. A decision that changed no words
     leaves the version in place when it is undone, so the changes tell."""
-    reviews = audit.of_verb(tx, scope, REVIEW, changes)
+    return _standing(tx, scope, audit.of_verb(tx, scope, REVIEW, changes))
+
+
+def _standing(tx: Transaction, scope: Scope, reviews: set[str]) -> set[str]:
     return reviews.difference(undone_by(audit.undoing(tx, scope, []))) if reviews else reviews
 
 

@@ -132,16 +132,6 @@ def linear_logit(name: str, observed: Observed) -> float:
     return logit + word_weight(len(words)) * said * step
 
 
-def encode(classes: Sequence[str], names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Weights as the bytes of their file."""
-    import numpy as np
-
-    shapes = {name: list(array.shape) for name, array in arrays.items()}
-    head = {"classes": list(classes), "names": list(names), "step": STEP, "arrays": shapes}
-    body = [np.clip(np.rint(array / STEP), -32768, 32767).astype("<i2").tobytes() for array in arrays.values()]
-    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + b"".join(body)
-
-
 def decode(data: bytes) -> Classifier:
     """The classifier in the bytes of a file."""
     import numpy as np

@@ -18,9 +18,10 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import anyio
+from anyio.abc import Process
 
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
@@ -30,9 +31,6 @@ from picomem.models.prompt_and_reply import Answer, ModelTask, again, consolidat
 from picomem.records.spend import Spend
 from picomem.text.own_prompts import COMMAND_MARKER, OWN_PROMPT
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from anyio.abc import Process
 
 _CALLS = 2  # for one answer, at most
 _LONGEST_OUTPUT = 1 << 20  # bytes

@@ -17,15 +17,15 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import httpx2
+import numpy as np
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import unit_rows
+from picomem.settings import checked_url
 from picomem.settings_tables import EmbedderSettings
-
-if TYPE_CHECKING:
-    import httpx2
-    import numpy as np
 
 _BATCH = 64  # texts a request
 _SHORT = 400  # characters; a text that is refused and shorter than that is not refused for its length
@@ -65,8 +65,6 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """One float32 row of length 1 a text, all or none. Raises EmbedderFailed."""
-        import numpy as np
-
         texts = [self._settings.text_prefix + text for text in texts]
         batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         return np.concatenate([self._embedded(batch) for batch in batches] or [np.zeros((0, 0), np.float32)])
@@ -75,8 +73,6 @@ class EndpointEmbedder:
         """The rows of a batch. A server refuses a whole batch for one text that is too long for its model, and a slow
         server does not finish a batch in time. So such a batch is asked for in halves, and a text that is refused
         alone, by its first half."""
-        import numpy as np
-
         try:
             return self._answered(texts, _TRIES)
         except EmbedderFailed as error:
@@ -130,8 +126,6 @@ class EndpointEmbedder:
 
     def _sent(self, body: bytes) -> tuple[int, bytes]:
         """The server's status and answer; or _UNREACHED or _LATE, and the reason."""
-        import httpx2
-
         deadline = time.monotonic() + self._settings.timeout_secs
         try:
             with self._opened().stream("POST", self._url, content=body) as response:
@@ -147,8 +141,6 @@ class EndpointEmbedder:
         """The client, made for the first request. Redirections are not followed: the texts and the key are for one
         address."""
         if self._client is None:
-            import httpx2
-
             # Without compression, the size that is limited is the size that is sent.
             headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
             headers["User-Agent"] = "picomem"
@@ -190,8 +182,6 @@ class EndpointEmbedder:
 
 def vectors_of(answer: bytes, count: int) -> np.ndarray | None:
     """The `count` vectors of an answer, or None where it holds anything else. Pure."""
-    import numpy as np
-
     try:
         data = json.loads(answer)["data"]
         if len(data) != count:
@@ -205,8 +195,6 @@ def vectors_of(answer: bytes, count: int) -> np.ndarray | None:
 
 def _numbers(embedding: object) -> Any:
     """A vector as a list of numbers; some servers send base64 of float32 whatever they are asked for."""
-    import numpy as np
-
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
     return embedding
@@ -224,8 +212,6 @@ def _message(said: str) -> str:
 def _read(response: httpx2.Response, deadline: float, most: int) -> bytes:
     """The body; of an error its beginning is enough. Raises TimeoutError where the body trickles, and EmbedderFailed
     for an answer that does not end."""
-    import httpx2
-
     body = bytearray()
     # Where the connection is cut, what has arrived is judged like any other answer.
     with suppress(httpx2.RemoteProtocolError, httpx2.ReadError):
@@ -238,19 +224,3 @@ def _read(response: httpx2.Response, deadline: float, most: int) -> bytes:
             if len(body) > most:
                 break
     return bytes(body)
-
-
-def checked_url(url: str, setting: str) -> str:
-    """An address without its last slash. Raises InvalidInput that names the setting."""
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(url.strip())
-        valid = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
-        _ = parts.port
-    except ValueError:
-        valid = False
-    if not valid or "@" in url or any(char.isspace() or not char.isprintable() for char in url.strip()):
-        # The address is not repeated: somebody may have put a password into it.
-        raise InvalidInput(f"{setting} is no address; write it as http://localhost:11434/v1, keys apart.")
-    return url.strip().rstrip("/")

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import unit_rows
 from picomem.settings_tables import EmbedderSettings
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _BATCH = 16
 
@@ -48,8 +47,6 @@ class DownloadedEmbedder:
         return 1.0
 
     def _run(self, method: str, texts: list[str]) -> np.ndarray:
-        import numpy as np
-
         if not texts:
             return np.zeros((0, 0), np.float32)
         try:
@@ -62,6 +59,6 @@ class DownloadedEmbedder:
 
     @cached_property
     def _model(self) -> Any:
-        from fastembed import TextEmbedding  # pyright: ignore[reportMissingImports] - an extra
+        from fastembed import TextEmbedding  # pyright: ignore[reportMissingImports]  # noqa: PLC0415 - an extra
 
         return TextEmbedding(self._wanted, threads=self._settings.threads)

@@ -19,7 +19,14 @@ tokenizer counts them. A call that may have been answered without us receiving i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic
+from socket import gaierror
+from typing import Any, Generic
+
+import anyio
+from pydantic_ai import direct, exceptions
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import CallBudget, DoubtedPair, Material, PairVerdict, Proposal
@@ -28,10 +35,6 @@ from picomem.models.prompt_and_reply import Answer, ModelTask, again, consolidat
 from picomem.models.provider import ModelChoice
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import Model, ModelRequestParameters
 
 _CALLS = 3  # for one proposal, at most
 _SCHEMA, _OBJECT, _PROMPTED = range(3)
@@ -112,9 +115,6 @@ class _Asking(Generic[Answer]):
 
     async def _response(self) -> ModelResponse:
         """One call. Raises _Rejected if another mode may work, and GeneratorFailed if none will."""
-        import anyio
-        from pydantic_ai import direct, exceptions
-
         messages = self._messages()
         given = self._given()
         seconds = self._choice.timeout_secs
@@ -153,8 +153,6 @@ class _Asking(Generic[Answer]):
 
     def _failure(self, error: Exception) -> tuple[Spend | None, Exception]:
         """What a failed call cost, None if nobody knows, and the error to raise."""
-        from pydantic_ai import exceptions
-
         if isinstance(error, exceptions.ModelHTTPError):
             told = self._told(f"the server answered {error.status_code} ({_body(error.body)})")
             return Spend(1), _Rejected(told) if error.status_code in _REJECTED else GeneratorFailed(told)
@@ -167,8 +165,6 @@ class _Asking(Generic[Answer]):
         return None, GeneratorFailed(self._told(f"the call failed ({error})"))
 
     def _messages(self) -> list[ModelMessage]:
-        from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
-
         first = ModelRequest(parts=[SystemPromptPart(self._task()), UserPromptPart(self._question.prompt)])
         if not self._problem:
             return [first]
@@ -182,9 +178,6 @@ class _Asking(Generic[Answer]):
         return self._question.task if self.mode == _SCHEMA else self._question.task_with_schema
 
     def _parameters(self) -> ModelRequestParameters:
-        from pydantic_ai.models import ModelRequestParameters
-        from pydantic_ai.output import OutputObjectDefinition
-
         if self.mode == _PROMPTED:
             return ModelRequestParameters()
         # A server of one's own holds a model to the whole schema anyway; "strict" would take the bounds out of it.
@@ -230,8 +223,6 @@ def _body(body: object) -> str:
 
 def _was_never_reached(error: BaseException) -> bool:
     """Return whether no connection was made, so that nothing can have been sent."""
-    from socket import gaierror
-
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, ConnectionRefusedError | gaierror):
         seen = seen.__cause__ or seen.__context__

@@ -24,6 +24,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
@@ -33,9 +34,7 @@ from picomem.settings_tables import EmbedderSettings
 from picomem.text.terms import is_cjk
 
 if TYPE_CHECKING:
-    import numpy as np
     import onnxruntime
-    from tokenizers import Tokenizer
 
 
 # The pooling and the prefixes of well-known sentence models, by the name of the model.
@@ -255,7 +254,7 @@ class OnnxEmbedder:
 
     @cached_property
     def _session(self) -> onnxruntime.InferenceSession:
-        import onnxruntime
+        import onnxruntime  # noqa: PLC0415 - only a vector needs it
 
         onnxruntime.disable_telemetry_events()  # of the builds for Windows
         options = onnxruntime.SessionOptions()
@@ -269,8 +268,6 @@ class OnnxEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
         try:
             loaded = Tokenizer.from_file(str(self._recipe.tokenizer))
         except Exception as error:

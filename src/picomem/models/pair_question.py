@@ -80,7 +80,7 @@ def schema(count: int) -> dict[str, Any]:
                         "relation": {"type": "string", "enum": [relation.value for relation in PairRelation]},
                     },
                 },
-            },
+            }
         },
     }
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields
-from picomem.models.endpoint_embedder import checked_url
-from picomem.settings import Settings
+from picomem.settings import Settings, checked_url
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -83,6 +82,11 @@ def consolidation_choice(settings: Settings) -> ModelChoice:
         table="memory",
         timeout_setting="memory.consolidation_model_secs",
     )
+
+
+def open_chat_model(settings: Settings) -> Model:
+    """The model that PicoBot talks with, as [model] says. Nothing is connected to. Raises InvalidInput."""
+    return model_of(chat_choice(settings))
 
 
 def model_of(choice: ModelChoice) -> Model:

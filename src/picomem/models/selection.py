@@ -62,11 +62,13 @@ def generator_of(settings: Settings) -> Generator:
             )
         return CommandGenerator(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
     if not settings.memory.consolidation_model:
-        from picomem.models.extractive_generator import ExtractiveGenerator
+        from picomem.models.generator import ExtractiveGenerator
 
         return ExtractiveGenerator()
-    from picomem.models.language_model_generator import LanguageModelGenerator
     from picomem.models.provider import consolidation_choice, model_of
 
     choice = consolidation_choice(settings)
-    return LanguageModelGenerator(model_of(choice), choice)
+    model = model_of(choice)  # which says so where the extra is missing that the generator needs
+    from picomem.models.language_model_generator import LanguageModelGenerator
+
+    return LanguageModelGenerator(model, choice)

@@ -11,6 +11,7 @@ import json
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import EmbedderFailed
@@ -20,8 +21,6 @@ from picomem.text.terms import STOP_WORDS, is_cjk, query_terms
 from picomem.text.tokens import VOCABULARY_SIZE, token_ids, tokenizer, unexpected_file, wordllama_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
 
 

@@ -23,8 +23,7 @@ from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput, InvalidTime, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.notes import safe_opening
-from picomem.notes.folders import NotesFolder, place_of, places
-from picomem.notes.sections import sections, text_of
+from picomem.notes.sections import NotesFolder, place_of, places, sections, text_of
 from picomem.policy.redact import Redactor
 from picomem.recall.hits import asked_word
 from picomem.recall.lexical_search import idf

@@ -10,22 +10,21 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from picomem.clock import iso
+from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, given_filters, option
-from picomem.operations.presentation import Presentation, Sentence
+from picomem.operations.presentation import Presentation, Sentence, plural
 from picomem.operations.recalling import CATEGORIES, RecallRequest, asked_of_engine
-from picomem.operations.wording import plural
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.recall.rank import CANDIDATES
+from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Priority
 from picomem.store.tables.episodes import text_of
 from picomem.text.terms import terms
 
 if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
     from picomem.history.explain import Explanation
-    from picomem.records.hit import Answer, Hit
 
 _FILTERS = ("kind", "priority", "tag", "file", "failed", "since", "until", "project", "session", "include_untrusted")
 _SHARED = (*_FILTERS, "limit", "token_budget", "min_confidence", "all_projects")
@@ -137,12 +136,7 @@ def _recorded(entry: Explanation, now: int) -> list[_Reason]:
         return [_Reason("expired", f"It expired at {iso(memory.expires_at)}; {see}")]
     if memory.valid_to is not None and memory.over(now):
         return [_Reason("ended", f"It held until {iso(memory.valid_to)} and is not true any more; {see}")]
-    return [
-        _Reason(
-            "not_begun",
-            f"It holds only from {iso(memory.valid_from)}; recall as of then asks about it.",
-        )
-    ]
+    return [_Reason("not_begun", f"It holds only from {iso(memory.valid_from)}; recall as of then asks about it.")]
 
 
 def _left_out(engine: Engine, entry: Explanation, asked: RecallRequest, answer: Answer) -> _Reason:
@@ -226,8 +220,6 @@ OPERATIONS = (
     Operation(
         name="why-not",
         group="look",
-        request=WhyNotRequest,
-        result=WhyNotResult,
         run=why_not,
         present=lambda result: Presentation(
             blocks=tuple(map(Sentence, result.reasons)), warnings=tuple(result.warnings)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from picomem.clock import DAY, HOUR, Micros, iso
 from picomem.engine.authorization import grant as grant_to
 from picomem.engine.authorization import granted, make_token, revoke_token, tokens
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Fields, Presentation, Sentence, Table
+from picomem.operations.presentation import Fields, Presentation, Sentence, Table, day, moment
 from picomem.operations.recall_views import iso_or_none
-from picomem.operations.times import moment
-from picomem.operations.wording import day
+from picomem.records.access_token import AccessToken
 from picomem.records.caller import GRANTABLE, PERMISSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.access_token import AccessToken
 
 _SPAN = re.compile(r"(\d{1,5})([hd])")
 _LONGEST_LABEL = 200  # characters
@@ -80,10 +75,7 @@ class TokenListResult:
 
 @dataclass(frozen=True, slots=True)
 class TokenRevokeRequest:
-    id: str = option(
-        "the token's id, its first eight characters or more, or its name in the changes",
-        positional=True,
-    )
+    id: str = option("the token's id, its first eight characters or more, or its name in the changes", positional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +216,6 @@ OPERATIONS = (
     Operation(
         name="token-make",
         group="serve",
-        request=TokenMakeRequest,
-        result=TokenMakeResult,
         run=token_make,
         present=_present_new_token,
         reply=lambda result: f"The token {result.id} was made.",
@@ -237,8 +227,6 @@ OPERATIONS = (
     Operation(
         name="token-list",
         group="serve",
-        request=TokenListRequest,
-        result=TokenListResult,
         run=token_list,
         present=_present_tokens,
         reply=lambda result: "\n".join(f"{token.id}: {token.state}" for token in result.tokens) or "no tokens",
@@ -250,8 +238,6 @@ OPERATIONS = (
     Operation(
         name="token-revoke",
         group="serve",
-        request=TokenRevokeRequest,
-        result=TokenView,
         run=token_revoke,
         present=_present_revoked,
         reply=lambda result: f"The token {result.id} opens nothing any more.",
@@ -264,8 +250,6 @@ OPERATIONS = (
     Operation(
         name="grant",
         group="serve",
-        request=GrantRequest,
-        result=GrantResult,
         run=grant,
         present=_present_granted,
         reply=lambda result: f"{result.user}: {', '.join(result.granted) or 'nothing beyond their own data'}",

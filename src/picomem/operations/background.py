@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.engine import job_store
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.paging import page_of
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.recall_views import view_of
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.job import Job
+from picomem.records.job import Job
 
 _UNITS = {"watch": "bytes", "embed": "texts"}  # by the kind of job
 
@@ -123,8 +119,6 @@ OPERATIONS = (
     Operation(
         name="jobs",
         group="maintain",
-        request=JobsRequest,
-        result=JobsResult,
         run=jobs,
         present=_present_jobs,
         reply=lambda result: "\n".join(f"{job.name}: {job.state}" for job in result.jobs) or "No job ever ran.",
@@ -137,8 +131,6 @@ OPERATIONS = (
     Operation(
         name="cancel-job",
         group="maintain",
-        request=CancelJobRequest,
-        result=JobView,
         run=cancel_job,
         present=_present_job,
         reply=lambda job: f"{job.name}: {job.state}",

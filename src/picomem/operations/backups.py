@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.engine.backup_files import Restored, back_up
 from picomem.engine.backup_files import examine_backup as examined
 from picomem.engine.backup_files import restore as put_in_place
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
+from picomem.health.doctor import Diagnosis
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import counts, plural, row_counts
+from picomem.operations.presentation import (
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    counts,
+    plural,
+    row_counts,
+)
 from picomem.paths import database_file, is_folder
-
-if TYPE_CHECKING:
-    from picomem.engine.backup_files import Restored
-    from picomem.engine.engine import Engine
-    from picomem.health.doctor import Diagnosis
 
 _MOST_PROBLEMS = 20
 
@@ -196,8 +200,6 @@ OPERATIONS = (
     Operation(
         name="backup",
         group="maintain",
-        request=BackupRequest,
-        result=BackupResult,
         run=backup,
         present=_present_backup,
         reply=lambda result: f"The store was copied to {result.path}.",
@@ -210,8 +212,6 @@ OPERATIONS = (
     Operation(
         name="restore",
         group="maintain",
-        request=RestoreRequest,
-        result=RestoreResult,
         run=restore,
         present=_present_restore,
         reply=lambda result: f"{result.backup}: {result.state}",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem import consolidation_runner
-from picomem.consolidation_runner import Consolidated
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import dataclass
 from picomem.models.selection import generator_of
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, day, plural
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.consolidation.transcripts import WaitingTranscript
-    from picomem.engine.engine import Engine
+    from picomem.consolidation_runner import Consolidated
 
 _UNNAMED = "(without a title)"
 _MOST_LISTED = 40
@@ -142,6 +140,8 @@ async def consolidate(
     wait. A model is also asked about a few doubts of `review`. Each run is one change: `changes` lists
     it, and `undo` takes it back.
     """
+    from picomem import consolidation_runner  # noqa: PLC0415 - `picomem mcp` starts without it
+
     generator = generator_of(engine.settings)
     if request.session:
         if progress:
@@ -282,8 +282,6 @@ OPERATIONS = (
     Operation(
         name="consolidate",
         group="use",
-        request=ConsolidateRequest,
-        result=ConsolidateResult,
         run=consolidate,
         present=_present_consolidated,
         reply=_reply,

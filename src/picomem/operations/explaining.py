@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.coded_text import CodedText, Command
-from picomem.engine.agent_support import handouts
-from picomem.engine.upkeep import keys_of, version_numbers
+from picomem.engine.audience import handouts
+from picomem.engine.engine import Engine
+from picomem.engine.stored_memories import keys_of, version_numbers
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.version_history import versions_at
-from picomem.operations.fenced_results import fenced_reason
+from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, memory_view
 from picomem.operations.operation import ChatCommand, Operation, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.times import moment
-from picomem.operations.wording import day, details, plural, step
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    day,
+    details,
+    moment,
+    plural,
+    step,
+)
 from picomem.records.caller import READ_SESSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.memory import Memory
+from picomem.records.memory import Memory
 
 _MOST_HANDOUTS = 5
 
@@ -233,8 +240,6 @@ OPERATIONS = (
     Operation(
         name="why",
         group="look",
-        request=WhyRequest,
-        result=WhyResult,
         run=why,
         present=_present_reasons,
         reply=lambda result: (
@@ -264,8 +269,6 @@ OPERATIONS = (
     Operation(
         name="history",
         group="look",
-        request=HistoryRequest,
-        result=HistoryResult,
         run=history,
         present=_present_versions,
         reply=_told_history,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from picomem.engine.upkeep import index_account, unknown_project
+from picomem.engine.current_index_page import index_account
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import unknown_project
+from picomem.index_page.page import IndexPage
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import MemoryView, memory_view
 from picomem.operations.operation import Operation, option
@@ -19,10 +20,6 @@ from picomem.operations.presentation import (
     Verbatim,
 )
 from picomem.paths import check_folder_of, named_path
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.index_page.page import IndexPage
 
 _MOST_OMITTED = 200  # entries that did not fit the index page and are listed
 
@@ -107,8 +104,6 @@ OPERATIONS = (
     Operation(
         name="index",
         group="use",
-        request=IndexRequest,
-        result=IndexResult,
         run=index,
         present=_present_index_page,
         reply=lambda result: result.page,

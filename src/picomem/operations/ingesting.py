@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from picomem.engine.engine import Engine
 from picomem.engine.review import count_suggestions
-from picomem.engine.upkeep import keep_transcripts
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.discovery import default_places
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.wording import counts, plural
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Table, Text, counts, plural
 from picomem.paths import home_folder, named_path, status_of
 from picomem.transfer.markdown_import import left_out
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 _MOST_PROBLEMS = 20
 
@@ -69,13 +64,14 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     Requests to remember something become memories if they pass the gate. Other sentences that look worth remembering
     are suggestions (see `suggestions`). `undo` takes back the memories of one ingest.
     """
+    from picomem.engine.transcripts import keep_transcripts  # noqa: PLC0415 - `picomem mcp` starts without it
+
     if any(not path.strip() for path in request.paths):
         # An empty variable in a script must not read the folder that it happens to run in.
         raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")
     places = request.paths or default_places(home_folder(), os.environ)
     report = engine.ingest(
-        places,
-        progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
+        places, progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None
     )
     engine.tidy(when_due=True)
     kept = keep_transcripts(engine)
@@ -263,8 +259,6 @@ OPERATIONS = (
     Operation(
         name="ingest",
         group="use",
-        request=IngestRequest,
-        result=IngestResult,
         run=ingest,
         present=_present_ingest,
         reply=_ingested,
@@ -282,8 +276,6 @@ OPERATIONS = (
     Operation(
         name="withhold",
         group="erase",
-        request=WithholdRequest,
-        result=WithholdResult,
         run=withhold,
         present=_present_withheld,
         reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
@@ -294,8 +286,6 @@ OPERATIONS = (
     Operation(
         name="tag",
         group="correct",
-        request=TagRequest,
-        result=TagResult,
         run=tag,
         present=_present_tagged,
         reply=lambda result: f"Episode {result.episode}: {', '.join(result.tags) or 'no tags'}.",
@@ -306,8 +296,6 @@ OPERATIONS = (
     Operation(
         name="migrate",
         group="maintain",
-        request=MigrateRequest,
-        result=MigrateResult,
         run=migrate,
         present=_present_migrated,
         reply=lambda result: ", ".join(f"{count} {decision}" for decision, count in result.decisions.items()),

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from picomem.engine.agent_support import by_words, cites_sources
-from picomem.injection.context_block import as_injected, asks_memory
-from picomem.injection.prompt_context import AgentPrompt, Injection, injection
+from picomem.engine.audience import by_words, cites_sources
+from picomem.engine.engine import Engine
+from picomem.injection.prompt_context import AgentPrompt, Injection, as_injected, asks_memory, injection
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    attributed,
+    day,
+)
 from picomem.operations.recall_views import HitView, hit_view
-from picomem.operations.wording import attributed, day
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
 from picomem.text.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.injection.prompt_context import Injection
 
 # Why nothing would go beside a prompt.
 Obstacle = Literal[
@@ -136,8 +141,6 @@ OPERATIONS = (
     Operation(
         name="prompt-context",
         group="look",
-        request=PromptContextRequest,
-        result=PromptContextResult,
         run=prompt_context,
         present=_present_prompt_context,
         reply=lambda result: result.block or _verdict(result),

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from picomem.engine.upkeep import unknown_project
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import unknown_project
 from picomem.errors import StoreError
 from picomem.health.store_status import Status as StoreStatus
 from picomem.light_dataclass import asdict, dataclass, field
-from picomem.operations.fenced_results import fenced_reason
+from picomem.operations.inert_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_views, damage_warnings
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.wording import NOTHING_DECIDED, counts, day, plural, row_counts, step
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
+from picomem.operations.presentation import (
+    NOTHING_DECIDED,
+    Block,
+    Fields,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Table,
+    Text,
+    counts,
+    day,
+    plural,
+    row_counts,
+    step,
+)
 
 _DAYS_TOLD = 7  # of those on which a model cost something
 _NOT_REPAIRED = ("copy", "host", "purge", "reference", "schema")  # checks whose findings no repair mends
@@ -231,6 +240,9 @@ def _present_status(result: StoreStatus) -> Presentation:
     warnings = [result.embedder_trouble] if result.embedder_trouble else []
     warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]
     warnings += [result.hook_problem] if result.hook_problem else []
+    if result.silent_machines:
+        silent = ", ".join(result.silent_machines)
+        warnings.append(f"Machines of the store do not answer ({silent}): the memory that they hold waits for them.")
     if result.purge_unfinished:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")
@@ -310,8 +322,6 @@ OPERATIONS = (
     Operation(
         name="scrub",
         group="erase",
-        request=ScrubRequest,
-        result=ScrubResult,
         run=scrub,
         present=_present_scrubbed,
         reply=lambda result: f"{result.changed} of {result.rows} rows held secrets.",
@@ -324,8 +334,6 @@ OPERATIONS = (
     Operation(
         name="embed",
         group="maintain",
-        request=EmbedRequest,
-        result=EmbedResult,
         run=embed,
         present=_present_embedded,
         reply=lambda result: f"{result.made} vectors made with {result.model}, {result.waiting} rows have none yet.",
@@ -337,8 +345,6 @@ OPERATIONS = (
     Operation(
         name="status",
         group="look",
-        request=StatusRequest,
-        result=StoreStatus,
         run=status,
         present=_present_status,
         reply=lambda result: (
@@ -352,8 +358,6 @@ OPERATIONS = (
     Operation(
         name="doctor",
         group="maintain",
-        request=DoctorRequest,
-        result=DoctorResult,
         run=doctor,
         present=_present_diagnosis,
         reply=lambda result: (
@@ -370,8 +374,6 @@ OPERATIONS = (
         name="audit",
         pages=True,
         group="maintain",
-        request=AuditRequest,
-        result=AuditResult,
         run=audit,
         present=_present_audit,
         reply=lambda result: "\n".join(
@@ -388,8 +390,6 @@ OPERATIONS = (
     Operation(
         name="index-status",
         group="maintain",
-        request=IndexStatusRequest,
-        result=IndexStatusResult,
         run=index_status,
         present=_present_index_status,
         reply=lambda result: (

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
 from picomem.coded_text import CodedText, Command
-from picomem.engine.upkeep import reason_origins
+from picomem.engine.engine import Engine
+from picomem.engine.stored_memories import reason_origins
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import view_of
 from picomem.records.kinds import Origin, Source
 from picomem.records.memory import Change, Memory
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

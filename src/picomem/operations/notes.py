@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.engine.agent_support import cites_sources
+from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.records.caller import READ_SESSIONS, SESSIONS_NOT_READ
+from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
     from picomem.notes.note_search import NoteHit
-    from picomem.records.hit import Hit
 
 _MOST_RESULTS = 50
 _EXIT_CODES = {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}  # by status
@@ -89,10 +89,7 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
     results.sort(key=lambda result: -result.score)
     hybrid = request.corpus in ("sessions", "all") and engine.embedder_name != "none"
     return SearchNotesResult(
-        engine.embedder_name,
-        "hybrid" if hybrid else "fts-only",
-        results[: request.max_results],
-        " ".join(warnings),
+        engine.embedder_name, "hybrid" if hybrid else "fts-only", results[: request.max_results], " ".join(warnings)
     )
 
 
@@ -213,8 +210,6 @@ OPERATIONS = (
     Operation(
         name="search-notes",
         group="use",
-        request=SearchNotesRequest,
-        result=SearchNotesResult,
         run=search_notes,
         present=_present_found_notes,
         reply=_searched,
@@ -228,8 +223,6 @@ OPERATIONS = (
     Operation(
         name="read-note",
         group="use",
-        request=ReadNoteRequest,
-        result=ReadNoteResult,
         run=read_note,
         present=_present_note_lines,
         reply=_read,

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from picomem.engine.agent_support import is_in_group
+from picomem.engine.audience import is_in_group
+from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.provenance.statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.text.terms import terms
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

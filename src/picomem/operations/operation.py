@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, Unpack
 
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import stored_project
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
 from picomem.operations.inert_results import inert
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from picomem.engine.engine import Engine
-    from picomem.operations.presentation import Presentation
+from picomem.operations.presentation import Presentation
+from picomem.operations.recall_views import jsonable
 
 MOST_ROWS = 1_000_000  # that one call lists
 MOST_ROWS_ANSWERED = 1_000  # in one answer to a program or a model
@@ -95,16 +93,16 @@ AS_DECLARED = ToolWording()
 class Operation:
     """One verb.
 
-    `group` is what people come for: a help text lists the verb there. `request` is a frozen dataclass whose fields were
-    made by `option`; `result` a dataclass of JSON-able values.
-    `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
-    it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
-    request, tell)`, and awaits `tell(event)` for each event while it runs. `present(result)` describes how people see
-    the result; surfaces call `presentation`, which makes the result inert first. `reply` says the result in words, for
-    a model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates`
-    says that it makes a store where there is none: what only reads or changes what is stored must not leave an empty
-    one where a path was mistyped. `permission` is what a caller must hold (records/caller.py), and so are
-    `answer_permissions`, where a verb that writes shows what is stored in its answer; `call` checks all of them.
+    `group` is what people come for: a help text lists the verb there. `run(engine, request)` does it. Its annotations
+    name the request, a frozen dataclass whose fields were made by `option`, and the result, a dataclass of JSON-able
+    values. It is `run(engine, request, progress)` where `long` says so; `asynchronous` says that it waits on a network
+    and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine, request, tell)`, and
+    awaits `tell(event)` for each event while it runs. `present(result)` describes how people see the result; surfaces
+    call `presentation`, which makes the result inert first. `reply` says the result in words, for a model or a log.
+    `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a
+    store where there is none: what only reads or changes what is stored must not leave an empty one where a path was
+    mistyped. `permission` is what a caller must hold (records/caller.py), and so are `answer_permissions`, where a verb
+    that writes shows what is stored in its answer; `call` checks all of them.
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
@@ -136,8 +134,6 @@ class Operation:
 
     name: str
     group: Group
-    request: type
-    result: type
     run: Callable[..., Any]
     present: Callable[[Any], Presentation]
     reply: Callable[[Any], str]
@@ -177,6 +173,20 @@ class Operation:
     def __hash__(self) -> int:
         return hash(self.name)  # `events` has no hash
 
+    @property
+    def request(self) -> type:
+        """The type of the request, by the annotation of `run`."""
+        return self._annotated(1)
+
+    @property
+    def result(self) -> type:
+        """The type of the result, by the annotation of `run`."""
+        return self._annotated(-1)
+
+    def _annotated(self, place: int) -> type:
+        hints = list(self.run.__annotations__.values())  # as they are written, the result's last
+        return self.run.__globals__[hints[place]]
+
     def presentation(self, result: Any) -> Presentation:
         """Return the presentation of the result for people, for every surface. Its texts are made inert first."""
         return self.present(inert(result))
@@ -210,7 +220,7 @@ class Operation:
         self.check_permission(engine)
         request = _ready(engine, request)
         if self.asynchronous:
-            import anyio
+            import anyio  # noqa: PLC0415 - only an asynchronous operation needs it
 
             return anyio.run(self._awaited, engine, request, progress, None)
         result = self.run(engine, request, progress) if self.long else self.run(engine, request)
@@ -246,12 +256,11 @@ class Operation:
         agent offers it as its own words."""
         if not engine.caller.is_agent:
             return
-        from picomem.engine import agent_support
-        from picomem.operations.command_names import result_for_agents
-        from picomem.operations.recall_views import jsonable
+        from picomem.engine.agent_texts import answered  # noqa: PLC0415 - only an agent's answer needs it
+        from picomem.operations.command_names import result_for_agents  # noqa: PLC0415 - only an agent's answer needs it
 
         safe = result_for_agents(result, {})
-        agent_support.answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
+        answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
 
 
 def _texts(presented: Any) -> Iterator[str]:
@@ -272,8 +281,6 @@ def _ready(engine: Engine, request: Any) -> Any:
     named = getattr(request, "project", "")
     if not named:
         return request
-    from picomem.engine.upkeep import stored_project
-
     project = stored_project(engine, named)
     return request if project == named else replace(request, project=project)
 

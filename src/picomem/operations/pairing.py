@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.clock import iso
 from picomem.engine.channel_contacts import accept, every_contact, former_people, pairings, revoke
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Block, Presentation, Sentence, Table
-from picomem.operations.wording import day
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
+from picomem.operations.presentation import Block, Presentation, Sentence, Table, day
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +173,6 @@ OPERATIONS = (
     Operation(
         name="pair-list",
         group="serve",
-        request=PairListRequest,
-        result=PairListResult,
         run=pair_list,
         present=_present_pairs,
         reply=lambda result: f"{len(result.waiting)} wait, {len(result.known)} are known",
@@ -191,8 +184,6 @@ OPERATIONS = (
     Operation(
         name="pair-accept",
         group="serve",
-        request=PairAcceptRequest,
-        result=PairAcceptResult,
         run=pair_accept,
         present=_present_accepted,
         reply=lambda result: f"{', '.join(result.ids)} is {result.user} from now on.",
@@ -203,8 +194,6 @@ OPERATIONS = (
     Operation(
         name="pair-revoke",
         group="serve",
-        request=PairRevokeRequest,
-        result=PairRevokeResult,
         run=pair_revoke,
         present=_present_revoked,
         reply=lambda result: (

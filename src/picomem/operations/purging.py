@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from picomem.erasure.purge import in_words
+from picomem.engine.engine import Engine
+from picomem.erasure.purge import Planned, Purged, in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.wording import plural
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, plural
 from picomem.records.caller import READ_SESSIONS
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
 _ACCESS_GOES = "Programs that use one of the tokens are refused afterwards."
@@ -250,8 +244,6 @@ OPERATIONS = (
     Operation(
         name="purge",
         group="erase",
-        request=PurgeRequest,
-        result=PurgeResult,
         run=purge,
         present=_present_purge,
         reply=lambda result: result.said or "nothing",
@@ -272,10 +264,7 @@ OPERATIONS = (
         exit_code=_exit_code,
         chat_commands=(
             ChatCommand(
-                "purge_session",
-                "erase this conversation and what came of it",
-                session="session",
-                continues_in="new",
+                "purge_session", "erase this conversation and what came of it", session="session", continues_in="new"
             ),
             ChatCommand("purge_user", "erase everything of this user", values={"everything": True}, continues_in="new"),
             ChatCommand(

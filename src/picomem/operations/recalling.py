@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import hit_sessions, unknown_project, whole_session
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    attributed,
+    between,
+    day,
+    instant,
+    moment,
+    plural,
+    window,
+)
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
-from picomem.operations.times import between, instant, moment, window
-from picomem.operations.wording import attributed, day, plural
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.caller import READ_SESSIONS
+from picomem.records.hit import Answer, HitSession
 from picomem.records.kinds import Kind, Origin, Priority
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.records.hit import Answer, HitSession
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 CATEGORIES = (*Kind, "knowledge", "timeline")
@@ -72,9 +84,6 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, with pointers into past sessions, the search methods that answered,
     and the confidence.
     """
-    from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import unknown_project
-
     answer = engine.recall(request.query, **asked_of_engine(engine, request))
     if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
         answer = replace(answer, warnings=(*unknown_project(engine, request.project), *answer.warnings))
@@ -88,8 +97,6 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
 
 def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
     """Return the arguments of `Engine.recall` that a request asks for, besides the question."""
-    from picomem.engine.upkeep import whole_session
-
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
     span = window(request.time_window, now, engine.zone)
     if span and (request.since or request.until):
@@ -129,8 +136,6 @@ def asked_of_engine(engine: Engine, request: RecallRequest) -> dict[str, Any]:
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
     """Return the sessions of the hits, for people who may read them. An agent reads the hits themselves: titles, and
     the parts of scores, would cost it tokens."""
-    from picomem.engine.upkeep import hit_sessions
-
     is_shown = not engine.caller.is_agent and engine.caller.may(READ_SESSIONS)
     return hit_sessions(engine, answer.hits) if is_shown else []
 
@@ -282,8 +287,6 @@ OPERATIONS = (
         name="recall",
         rpc_method="memory.search",
         group="use",
-        request=RecallRequest,
-        result=AnswerView,
         run=recall,
         present=_present_answer,
         reply=_recalled,

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from picomem.engine.audience import is_in_group
+from picomem.engine.engine import Engine
+from picomem.engine.stored_memories import older_beside, version_numbers
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field
+from picomem.memory.checked_arguments import importance_of
+from picomem.memory.remember import Remembered
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
-from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.times import moment
-from picomem.operations.wording import day, details, plural
+from picomem.operations.presentation import (
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    day,
+    details,
+    moment,
+    plural,
+)
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.memory.remember import Remembered
+from picomem.records.memory import Memory
+from picomem.text.tokens import count_tokens
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)
@@ -91,9 +101,6 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
     key gets a new version.
     """
-    from picomem.engine.agent_support import is_in_group
-    from picomem.engine.upkeep import older_beside, version_numbers
-
     done = engine.remember(
         request.content,
         kind=request.kind,
@@ -131,10 +138,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
 def _answer_without_reading(engine: Engine, request: RememberRequest, done: Remembered) -> RememberResult:
     """The answer for a caller who may write and not read: their own values, and whether it was stored (add) or already
     known (merge). The ids and dates of a memory that was there before would say more than that."""
-    from picomem.memory.checked_arguments import importance_of
-    from picomem.records.memory import Memory
-    from picomem.text.temporal.future import parse_future
-    from picomem.text.tokens import count_tokens
+    from picomem.text.temporal.event_times import parse_future  # noqa: PLC0415 - only an expiry needs it
 
     now = engine.now()
     since = moment(request.since, now, engine.zone)
@@ -208,8 +212,6 @@ class ReviseResult:
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
     """Replace a memory by a new version; the old version is kept and can be queried by date."""
-    from picomem.engine.upkeep import version_numbers
-
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
     memory = engine.revise(
@@ -278,7 +280,7 @@ def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
 
     All of them are changed, or none if one of the names is wrong.
     """
-    from picomem.engine.bulk_editing import edit_together
+    from picomem.engine.review import edit_together  # noqa: PLC0415 - only `edit` needs it
 
     if not 0 < len(request.names) <= _MOST_TOGETHER:
         raise InvalidInput(f"Name between 1 and {_MOST_TOGETHER:,} memories.")
@@ -346,8 +348,6 @@ OPERATIONS = (
         name="remember",
         rpc_method="memory.create",
         group="use",
-        request=RememberRequest,
-        result=RememberResult,
         run=remember,
         present=_present_remembered,
         reply=_remembered,
@@ -364,8 +364,6 @@ OPERATIONS = (
         name="revise",
         rpc_method="memory.update",
         group="correct",
-        request=ReviseRequest,
-        result=ReviseResult,
         run=revise,
         present=_present_revised,
         reply=lambda result: f"Memory revised: {result.memory.key} (version {result.version_number})",
@@ -379,8 +377,6 @@ OPERATIONS = (
         name="forget",
         rpc_method="memory.delete",
         group="correct",
-        request=ForgetRequest,
-        result=ForgetResult,
         run=forget,
         present=_present_forgotten,
         reply=lambda result: f"Memory deleted: {result.key}\n(`picomem undo {result.change.id}` takes it back.)",
@@ -400,8 +396,6 @@ OPERATIONS = (
     Operation(
         name="bulk-edit",
         group="correct",
-        request=BulkEditRequest,
-        result=BulkEditResult,
         run=bulk_edit,
         present=_present_bulk_edit,
         reply=lambda result: f"Changed: {', '.join(result.changed)}",

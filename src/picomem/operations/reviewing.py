@@ -4,22 +4,122 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from picomem.coded_text import CodedText, Command
-from picomem.engine.review import count_to_review, decide_on, pending_decisions, waiting_suggestions
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import unknown_project
+from picomem.engine.review import count_waiting, decide_on_all, pending_decisions, waiting_suggestions
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.memory.review_items import ReviewPlace, ReviewVerdict
+from picomem.memory.suggestions import Suggestion
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.paging import page_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.suggesting import SuggestionView, present_suggestion, suggestion_view
-from picomem.operations.wording import day, plural
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, day, plural
+from picomem.operations.recall_views import iso_or_none
 
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
+# The operation that lists suggestions.
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsRequest:
+    project: str = option("only of this project", "")
+    limit: int = option("maximum number of suggestions", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "")
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionView:
+    """A sentence of a past session that may be worth remembering. `at` is when it was said (RFC 3339), `estimate`
+    the probability (0–1) that it is worth knowing later."""
+
+    id: str
+    text: str
+    kind: str
+    at: str | None
+    project: str
+    session: str
+    episode: str
+    estimate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsResult:
+    """Suggestions, the latest first, how many there are on all pages, and the cursor of the next page. `warnings` says
+    if there is no such project."""
+
+    suggestions: list[SuggestionView]
+    total: int
+    cursor: str
+    warnings: list[str] = field(default_factory=list)
+
+
+def suggestions(engine: Engine, request: SuggestionsRequest) -> SuggestionsResult:
+    """List sentences of past sessions that may be worth remembering, at most four of a session: the likeliest.
+
+    They are no memories: `review ID keep` makes one of a suggestion, and `review ID discard` hides it.
+    """
+
+    def place(suggestion: Suggestion) -> tuple[int, str]:
+        return -(suggestion.at or 0), suggestion.id
+
+    waiting = waiting_suggestions(engine, request.project)
+    page, cursor = page_of(waiting, place, request.cursor, request.limit, example=(0, ""))
+    warnings = [] if waiting else unknown_project(engine, request.project)
+    return SuggestionsResult([suggestion_view(suggestion) for suggestion in page], len(waiting), cursor, warnings)
+
+
+def suggestion_view(suggestion: Suggestion) -> SuggestionView:
+    """A suggestion as surfaces show it."""
+    return SuggestionView(
+        suggestion.id,
+        suggestion.text,
+        suggestion.kind.value,
+        iso_or_none(suggestion.at),
+        suggestion.project,
+        suggestion.session,
+        suggestion.episode_id,
+        suggestion.estimate,
+    )
+
+
+def _listed_suggestions(result: SuggestionsResult) -> str:
+    lines = [f"- {view.id} ({view.kind}, {view.project or 'no project'}): {view.text}" for view in result.suggestions]
+    return "\n".join(lines) or "Nothing is suggested."
+
+
+def _present_suggestions(result: SuggestionsResult) -> Presentation:
+    if not result.suggestions:
+        return Presentation(blocks=(Sentence("Nothing is suggested."),), warnings=tuple(result.warnings))
+    blocks: list[Block] = [present_suggestion(view, number) for number, view in enumerate(result.suggestions, 1)]
+    if result.cursor:
+        blocks.append(Sentence(f"There are {result.total:,} in all: --cursor {result.cursor}, or -n."))
+    return Presentation(
+        blocks=tuple(blocks), next_steps=("`picomem review ID keep` makes a memory of one, discard hides it.",)
+    )
+
+
+def present_suggestion(view: SuggestionView, number: int) -> PresentedEntry:
+    where = [view.project] if view.project else []
+    said = [view.at[:10]] if view.at else []
+    heading = f"{view.id}  ({', '.join(['suggestion', view.kind, *where, *said])})"
+    return PresentedEntry(heading, (Text(view.text),), number)
+
+
+_SUGGESTIONS = (
+    Operation(
+        name="suggestions",
+        pages=True,
+        group="correct",
+        run=suggestions,
+        present=_present_suggestions,
+        reply=_listed_suggestions,
+        permission="memory:read:user",
+        read_only=True,
+        example="picomem suggestions --project shop",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +131,11 @@ class ReviewRequest:
     )
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs; or any memory that it replaces", "")
+    also: tuple[str, ...] = option(
+        "further ones to decide on in the same way and run, as in NAME or, for a pair, 'NEWER OLDER'", many=True
+    )
     untrusted: bool = option("also list what came from tools, the web or others, and was not reviewed yet", False)
+    count: bool = option("only say how many decisions wait, with all that `untrusted` lists", False)
     limit: int = option("maximum number of entries", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
@@ -50,7 +154,8 @@ class WaitingView:
 class ReviewResult:
     """The pending decisions on memories, pairs first; or the change that was made, with the key of its memory.
 
-    The first page also holds as many `suggestions`, the latest first; `suggested` is how many there are.
+    The first page also holds as many `suggestions`, the latest first; `suggested` is how many there are. `total` is how
+    many decisions wait on all pages, or how many were made.
 
     `left_out` is how many more wait behind `cursor`, which is empty on the last page. Where nothing waits, `untrusted`
     is how many more there are with the option of that name. `warnings` says what of the page is damaged.
@@ -64,6 +169,7 @@ class ReviewResult:
     untrusted: int = 0
     suggestions: list[SuggestionView] = field(default_factory=list)
     suggested: int = 0
+    total: int = 0
     warnings: list[str] = field(default_factory=list)
 
 
@@ -80,8 +186,12 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     if request.verdict:
         if engine.caller.is_agent:
             raise Forbidden(CodedText("failure.only_person_reviews", command=Command("review")))
-        change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
-        return ReviewResult([], 0, "", change_view(engine, change, key), key)
+        items = [(request.name, request.other), *map(_newer_and_older, request.also)]
+        decided = decide_on_all(engine, items, ReviewVerdict(request.verdict))
+        change, key = decided[0]
+        return ReviewResult([], 0, "", change_view(engine, change, key), key, total=len(decided))
+    if request.count:
+        return ReviewResult([], 0, "", None, "", total=sum(count_waiting(engine)))
 
     def page_in(places: Sequence[ReviewPlace]) -> tuple[Sequence[ReviewPlace], str]:
         return page_of(places, tuple, request.cursor, request.limit, example=(0, 0, "", ""))
@@ -97,15 +207,37 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
         for item in items
     ]
-    untrusted = 0 if places or request.untrusted else count_to_review(engine, untrusted=True)
-    waiting = [] if request.cursor else waiting_suggestions(engine)
-    suggested = [suggestion_view(suggestion) for suggestion in waiting[: request.limit]]
-    return ReviewResult(views, left_out, cursor, None, "", untrusted, suggested, len(waiting), damage_warnings(damaged))
+    untrusted = 0 if places or request.untrusted else count_waiting(engine).from_others
+    suggestions = waiting_suggestions(engine)
+    return ReviewResult(
+        views,
+        left_out,
+        cursor,
+        change=None,
+        key="",
+        untrusted=untrusted,
+        suggestions=[] if request.cursor else [suggestion_view(one) for one in suggestions[: request.limit]],
+        suggested=len(suggestions),
+        total=len(places) + len(suggestions),
+        warnings=damage_warnings(damaged),
+    )
+
+
+def _newer_and_older(text: str) -> tuple[str, str]:
+    newer, _, older = text.strip().partition(" ")
+    return newer, older.strip()
+
+
+def _decided(result: ReviewResult) -> str:
+    more = f" and {result.total - 1:,} more" if result.total > 1 else ""
+    return f"{result.key}{more}"
 
 
 def _listed(result: ReviewResult) -> str:
     if result.change:
-        return f"{result.key}: {result.change.reason}"
+        return f"{_decided(result)}: {result.change.reason}"
+    if result.total and not result.waiting and not result.suggestions:
+        return f"{plural(result.total, 'decision')} to make"
     lines = []
     for item in result.waiting:
         beside = (
@@ -119,9 +251,11 @@ def _listed(result: ReviewResult) -> str:
 def _present_review(result: ReviewResult) -> Presentation:
     if result.change:
         return Presentation(
-            blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
+            blocks=(Sentence(f"{_decided(result)}: {result.change.reason}."),),
             next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
         )
+    if result.total and not (result.waiting or result.suggestions or result.warnings):
+        return Presentation(blocks=(Sentence(f"{plural(result.total, 'decision')} to make."),))
     if not result.waiting and not result.suggestions and not result.warnings:
         others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."
         more = (others,) if result.untrusted else ()
@@ -154,12 +288,11 @@ def _waiting(view: WaitingView, number: int) -> PresentedEntry:
 
 
 OPERATIONS = (
+    *_SUGGESTIONS,
     Operation(
         name="review",
         pages=True,
         group="correct",
-        request=ReviewRequest,
-        result=ReviewResult,
         run=review,
         present=_present_review,
         reply=_listed,

@@ -28,7 +28,7 @@ from picomem.clock import EARLIEST, LATEST
 from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
-from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
+from picomem.operations.inert_results import fenced, fenced_name, fenced_turn
 from picomem.operations.list_arguments import list_meant, single_meant
 from picomem.operations.operation import (
     AS_DECLARED,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.clock import iso
-from picomem.engine.user_aliases import channel_users
+from picomem.engine.channel_contacts import channel_users
+from picomem.engine.engine import Engine
 from picomem.light_dataclass import dataclass, field
-from picomem.operations.fenced_results import fenced_turn
+from picomem.operations.inert_results import fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    Verbatim,
+    day,
+    nothing_matches,
+    plural,
+)
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import day, nothing_matches, plural
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.session import Channel, Message, Session
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-
 
 _AFTER_ALL = 2**62  # a number that no message has
 _UNTITLED = "(nothing was said yet)"
@@ -285,8 +289,6 @@ OPERATIONS = (
     Operation(
         name="sessions",
         group="look",
-        request=SessionsRequest,
-        result=SessionsResult,
         run=sessions,
         present=_present_sessions,
         reply=lambda result: "\n".join(
@@ -304,8 +306,6 @@ OPERATIONS = (
         name="messages",
         pages=True,
         group="look",
-        request=MessagesRequest,
-        result=MessagesResult,
         run=messages,
         present=_present_messages,
         reply=lambda result: "\n\n".join(
@@ -319,8 +319,6 @@ OPERATIONS = (
     Operation(
         name="begin-session",
         group="use",
-        request=BeginSessionRequest,
-        result=SessionResult,
         run=begin_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id}.",
@@ -332,8 +330,6 @@ OPERATIONS = (
     Operation(
         name="rename-session",
         group="use",
-        request=RenameSessionRequest,
-        result=SessionResult,
         run=rename_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
@@ -355,8 +351,6 @@ OPERATIONS = (
     Operation(
         name="archive-session",
         group="use",
-        request=ArchiveSessionRequest,
-        result=SessionResult,
         run=archive_session,
         present=_present_session,
         reply=lambda result: (
@@ -378,8 +372,6 @@ OPERATIONS = (
     Operation(
         name="fork-session",
         group="use",
-        request=ForkSessionRequest,
-        result=SessionResult,
         run=fork_session,
         present=_present_session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",

@@ -7,10 +7,8 @@ not wait for ingest.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from picomem.operations.operation import Operation
+from picomem.operations.operation import Operation
 
 _PLACES = {
     "ingesting": ("ingest", "withhold", "tag", "migrate"),
@@ -19,27 +17,18 @@ _PLACES = {
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),
     "undoing": ("undo", "changes"),
-    "suggesting": ("suggestions",),
-    "reviewing": ("review",),
+    "reviewing": ("suggestions", "review"),
     "purging": ("purge",),
     "recalling": ("recall",),
     "absence": ("why-not",),
     "injecting": ("prompt-context",),
     "notes": ("search-notes", "read-note"),
-    "listing": ("memories",),
-    "showing": ("show",),
+    "showing": ("memories", "show"),
     "explaining": ("why", "history"),
     "timeline": ("timeline",),
     "index_page": ("index",),
-    "overview": ("days", "projects"),
-    "sessions": (
-        "sessions",
-        "messages",
-        "begin-session",
-        "rename-session",
-        "archive-session",
-        "fork-session",
-    ),
+    "overview": ("overview", "days", "projects"),
+    "sessions": ("sessions", "messages", "begin-session", "rename-session", "archive-session", "fork-session"),
     "consolidating": ("consolidate",),
     "background": ("jobs", "cancel-job"),
     "access": ("token-make", "token-list", "token-revoke", "grant"),

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.coded_text import value_of
-from picomem.engine.agent_support import cites_sources
-from picomem.engine.upkeep import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
+from picomem.engine.audience import cites_sources
+from picomem.engine.engine import Engine
+from picomem.engine.past_sessions import hit_sessions, holds_episodes, timeline_page, unknown_project, whole_session
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import damage_warnings
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of, place_of
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    attributed,
+    between,
+    day,
+    nothing_matches,
+    plural,
+)
 from picomem.operations.recall_views import HitSessionView, HitView, hit_session_view, hit_view
-from picomem.operations.times import between
-from picomem.operations.wording import attributed, day, nothing_matches, plural
 from picomem.store.tables.episodes import TimelinePlace
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
-    from picomem.store.tables.episodes import TimelinePlace
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
 _MOST_OUTCOMES = 2
@@ -118,8 +123,6 @@ OPERATIONS = (
         name="timeline",
         pages=True,
         group="look",
-        request=TimelineRequest,
-        result=TimelineResult,
         run=timeline,
         present=_present_timeline,
         reply=lambda result: "\n".join(

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, cast
+from collections.abc import Generator
+from typing import cast
 
+from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_lines, export_to, import_from
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, plural
+from picomem.operations.presentation import counts as counts_of
 from picomem.operations.recall_views import view_of
-from picomem.operations.wording import counts as counts_of
-from picomem.operations.wording import plural
 from picomem.paths import named_path, status_of
+from picomem.transfer.export_file import ExportFormat
 from picomem.transfer.import_format import guessed_format, import_format_named
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from picomem.engine.engine import Engine
-    from picomem.transfer.export_file import ExportFormat
 
 # Those of transfer/formats/, which this module does not load: a test compares them.
 IMPORT_FORMATS = (
@@ -215,8 +211,6 @@ OPERATIONS = (
     Operation(
         name="export",
         group="maintain",
-        request=ExportRequest,
-        result=ExportResult,
         run=export,
         lines=exported_lines,
         present=_present_export,
@@ -231,8 +225,6 @@ OPERATIONS = (
     Operation(
         name="import",
         group="maintain",
-        request=ImportRequest,
-        result=ImportResult,
         run=import_,
         present=_present_import,
         reply=lambda result: f"{result.new} new memories, {result.known} known already.",

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from picomem.coded_text import CodedText, Command
+from picomem.engine.engine import Engine
+from picomem.engine.overview import texts_of_changes
+from picomem.engine.stored_memories import undone_changes
 from picomem.engine.transfers import left_by_undo
-from picomem.engine.upkeep import undone_changes
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_views, damage_warnings, memory_view
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.paging import cursor_of_id, id_of
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
-from picomem.operations.times import between
-from picomem.operations.wording import NOTHING_DECIDED, day, nothing_matches, step
+from picomem.operations.presentation import (
+    NOTHING_DECIDED,
+    Block,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Text,
+    between,
+    day,
+    nothing_matches,
+    step,
+)
 from picomem.records.memory import ChangeFilter
-
-if TYPE_CHECKING:
-    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +99,13 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class ListedChange:
-    """`undone_by` is the change that took it back, empty where none did or where that was undone itself."""
+    """`undone_by` is the change that took it back, empty where none did or where that was undone itself. `before` and
+    `after` are what the memory said; empty where it was not there."""
 
     change: ChangeView
     undone_by: str
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,11 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
     `audit` counts the decisions and says what was refused.
     """
+    return changes_page(engine, request)
+
+
+def changes_page(engine: Engine, request: Changes) -> ChangesResult:
+    """A page of changes, for the operations that show them."""
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
     damaged: list[str] = []
@@ -128,7 +142,16 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         wanted=_wanted(engine, request),
     )
     page = recorded[: request.limit]
-    listed = [ListedChange(view, undone.get(view.id, "")) for view in change_views(engine, page)]
+    texts = texts_of_changes(engine, [change for change, _ in page], damaged)
+    listed = [
+        ListedChange(
+            view,
+            undone.get(view.id, ""),
+            texts.get((view.memory_id, view.before or 0), ""),
+            texts.get((view.memory_id, view.after or 0), ""),
+        )
+        for view in change_views(engine, page)
+    ]
     cursor = cursor_of_id("changes", page[-1][0].id) if len(recorded) > len(page) else ""
     filters = given_filters(request, ("run", "verb", "actor", "since", "until"))
     if filters and (listed or not engine.changes(1, about=request.name, damaged=damaged)):
@@ -140,9 +163,7 @@ def _wanted(engine: Engine, request: Changes) -> ChangeFilter:
     now, wanted = engine.now(), ChangeFilter(actor=request.actor, verb=request.verb)
     since, until = between(request.since, request.until, now, engine.zone)
     return replace(
-        wanted,
-        since=wanted.since if since is None else since,
-        until=wanted.until if until is None else until,
+        wanted, since=wanted.since if since is None else since, until=wanted.until if until is None else until
     )
 
 
@@ -198,8 +219,6 @@ OPERATIONS = (
     Operation(
         name="undo",
         group="correct",
-        request=Undo,
-        result=UndoResult,
         run=undo,
         present=_present_undone,
         reply=_said,
@@ -210,8 +229,6 @@ OPERATIONS = (
     Operation(
         name="changes",
         group="look",
-        request=Changes,
-        result=ChangesResult,
         run=changes,
         present=_present_changes,
         reply=lambda result: "\n".join(

@@ -61,4 +61,5 @@ VIEW = PageView(
     permission="memory:read:user",
     icon="M2 12S6 5 12 5s10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
     key="a",
+    has_pane=True,
 )

@@ -56,6 +56,16 @@ async def say(asked: PageRequest) -> Redirect | PageContent:
     return await _said(asked, asked.parameters["id"])
 
 
+async def try_model(asked: PageRequest) -> PageContent:
+    """Ask the model of the settings for a word, and say what came of it."""
+    try:
+        tried = await asked.call("try-model", {})
+    except PicomemError as error:
+        page = await _sessions_page(asked, {"trial_problem": error.message, "trial_code": error.code})
+        return replace(page, status=error.status)
+    return await _sessions_page(asked, {"tried": tried})
+
+
 async def rename(asked: PageRequest) -> Redirect:
     """Give the conversation another title."""
     session = asked.parameters["id"]
@@ -92,7 +102,7 @@ async def _said(asked: PageRequest, session: str) -> Redirect | PageContent:
     return Redirect(to=f"/chat/{turn['session']}#end")
 
 
-async def _sessions_page(asked: PageRequest, problem: dict[str, str] | None = None) -> PageContent:
+async def _sessions_page(asked: PageRequest, problem: dict[str, Any] | None = None) -> PageContent:
     is_archived = bool(asked.asked("archived"))
     arguments = {"archived": is_archived, "limit": _SESSIONS, "cursor": asked.asked("cursor")}
     listed = SessionsResult(**await asked.call("sessions", arguments))
@@ -108,7 +118,7 @@ async def _sessions_page(asked: PageRequest, problem: dict[str, str] | None = No
     return PageContent(template="chat.html", title=asked.say("chat.title"), values=values)
 
 
-async def _session_page(asked: PageRequest, cursor: str, problem: dict[str, str] | None = None) -> PageContent:
+async def _session_page(asked: PageRequest, cursor: str, problem: dict[str, Any] | None = None) -> PageContent:
     name = asked.parameters["id"]
     result = MessagesResult(**await asked.call("messages", {"session": name, "last": _MESSAGES, "cursor": cursor}))
     session = result.session
@@ -138,6 +148,9 @@ async def _composer(asked: PageRequest) -> dict[str, Any]:
         "can_talk": may_talk and not model.problem,
         "problem": "",
         "problem_code": "",
+        "tried": None,
+        "trial_problem": "",
+        "trial_code": "",
         "draft": "",
     }
 
@@ -158,7 +171,7 @@ LIST = PageView(
     path="/chat",
     show=show_sessions,
     permission="memory:read:session",
-    actions={"/chat/say": begin},
+    actions={"/chat/say": begin, "/chat/try-model": try_model},
     icon="M4 5h16v11H10l-5 4v-4H4z",
     key="c",
 )

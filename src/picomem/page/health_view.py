@@ -57,7 +57,6 @@ async def _page(asked: PageRequest, diagnosis: Mapping[str, Any] | None) -> Page
     values = {
         "status": status,
         "memories": sum(status["memories"].values()),
-        "suggestions": status["suggestions"],
         "jobs": sorted(listed["jobs"], key=_place),
         "next": asked.address_with(cursor=listed["cursor"]) if listed["cursor"] else "",
         "days": days,

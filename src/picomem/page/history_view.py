@@ -12,7 +12,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import ChangeView, MemoryView
 from picomem.operations.undoing import ListedChange
 from picomem.page.page_view import PageContent, PageRequest, PageView
-from picomem.page.word_diff import Marks, marked_differences
+from picomem.page.word_diff import Difference, Marks, marked_differences, word_diff
 
 FILTERS = ("verb", "actor", "since", "until")
 VERBS = (
@@ -32,18 +32,20 @@ VERBS = (
 )
 _LIMIT = 50
 _OF_A_RUN = 500  # changes shown of one run
+_MOST_COMPARED = 1_000  # characters
 _NOT_UNDONE = frozenset({"refuse", "purge", "repair", "noop", "tag"})  # decisions that changed nothing, or for good
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeEntry:
     """A change as the page shows it. `can_undo` says that there is something to undo; that a later change was built on
-    it is found out when it is tried."""
+    it is found out when it is tried. `difference` is what the memory said before and after, by words."""
 
     change: ChangeView
     undone_by: str
     verb: str
     can_undo: bool
+    difference: list[tuple[Difference, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ async def show_one(asked: PageRequest) -> PageContent:
     listed = await asked.call("changes", {"run": asked.parameters["id"], "limit": _OF_A_RUN})
     if not listed["changes"]:
         raise NotFound(f"There is no change or run “{asked.parameters['id'][:80]}”.")
-    entries = [_entry(recorded, asked) for recorded in listed["changes"]]
+    entries = [entry_of(recorded, asked) for recorded in listed["changes"]]
     is_run = len(entries) > 1 or entries[0].change.id != asked.parameters["id"]
     values = {
         "entries": entries,
@@ -110,18 +112,28 @@ async def show_one(asked: PageRequest) -> PageContent:
 def runs_of(changes: list[ListedChange], asked: PageRequest) -> list[RunEntry]:
     """The changes by their runs, in order."""
     return [
-        RunEntry(run, [_entry(recorded, asked) for recorded in members])
+        RunEntry(run, [entry_of(recorded, asked) for recorded in members])
         for run, members in groupby(changes, key=lambda recorded: recorded.change.run)
     ]
 
 
-def _entry(recorded: ListedChange, asked: PageRequest) -> ChangeEntry:
+def entry_of(recorded: ListedChange, asked: PageRequest) -> ChangeEntry:
+    """What the template needs to know of a change."""
     change = recorded.change
     verb = asked.say(f"verb.{change.verb}") if change.verb in VERBS else change.verb
     if change.decision == "refuse":
         verb = asked.say("history.refused")
     can_undo = asked.may_write and not recorded.undone_by and change.decision not in _NOT_UNDONE
-    return ChangeEntry(change, recorded.undone_by, verb, can_undo)
+    return ChangeEntry(change, recorded.undone_by, verb, can_undo, _difference(recorded.before, recorded.after))
+
+
+def _difference(before: str, after: str) -> list[tuple[Difference, str]]:
+    """What changed of a text. Of a long one, which takes long to compare, the beginnings stand one after the other."""
+    if before and after and before != after and len(before) + len(after) > _MOST_COMPARED:
+        return [("removed", before[:_MOST_COMPARED]), ("added", after[:_MOST_COMPARED])]
+    if before and not after:
+        return [("removed", before[:_MOST_COMPARED])]
+    return word_diff(before, after) if before else [("same", after[:_MOST_COMPARED])] if after else []
 
 
 async def _content_beside(asked: PageRequest, change: ChangeView) -> ContentBeside | None:
@@ -148,6 +160,7 @@ VIEW = PageView(
     permission="memory:read:user",
     icon="M4 12a8 8 0 1 0 2.6-5.9M4 5v4h4M12 8v4.5l3 1.8",
     key="h",
+    has_pane=True,
 )
 ONE = PageView(
     name="history",

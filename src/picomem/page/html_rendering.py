@@ -6,7 +6,7 @@ Jinja2 comes with the extra `server`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import tzinfo
 from functools import cache
 from hashlib import blake2b
@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from picomem.clock import DAY, HOUR, MINUTE, SECOND, Micros, parse_iso, to_datetime
 from picomem.coded_text import CodedText, without
 from picomem.light_dataclass import dataclass
+from picomem.page.markdown_rendering import markdown, marked_pieces, passage_of
 from picomem.page.message_catalog import LANGUAGES, Say, catalog, told, told_word
 from picomem.page.page_view import address_of
 from picomem.page.svg_marks import columns, icon, score_bar
@@ -55,21 +56,7 @@ def error_meanings(say: Say) -> dict[str, list[str]]:
     return {code: [english, told] for code, (english, told) in meanings.items() if told != english}
 
 
-# A text cut at its marks, each piece made inert by itself, so that the marks stand where they should. Pure.
-
-
-def marked_pieces(text: str, marks: Sequence[Sequence[int]]) -> Iterator[tuple[str, bool]]:
-    """The pieces of a text, with whether each is marked. `marks` are offsets, [start, end)."""
-    place = 0
-    for start, end in sorted((mark[0], mark[1]) for mark in marks):
-        if start < place or end <= start or end > len(text):
-            continue
-        if start > place:
-            yield for_prompt(text[place:start]), False
-        yield for_prompt(text[start:end]), True
-        place = end
-    if place < len(text):
-        yield for_prompt(text[place:]), False
+# Where a statement stands in a text. Pure.
 
 
 def passage_mark(text: str, statement: str) -> list[list[int]]:
@@ -92,7 +79,8 @@ _STEPS = (
     (MINUTE, SECOND, "second"),
     (HOUR, MINUTE, "minute"),
     (DAY, HOUR, "hour"),
-    (30 * DAY, DAY, "day"),
+    (14 * DAY, DAY, "day"),
+    (60 * DAY, 7 * DAY, "week"),
     (365 * DAY, 30 * DAY, "month"),
 )
 
@@ -106,13 +94,33 @@ def ago(at: Micros, now: Micros, say: Say) -> str:
     return say(f"time.{name}_{'ago' if at <= now else 'ahead'}", count=max(1, span // unit))
 
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def dated(at: Micros, now: Micros, zone: tzinfo, say: Say) -> str:
+    """A time as people read it: “12 Nov, 3 weeks ago”; of the last or the next day only how long ago."""
+    since = ago(at, now, say)
+    if abs(now - at) < DAY:
+        return since
+    moment, today = to_datetime(at, zone), to_datetime(now, zone)
+    day = say("time.date", day=str(moment.day), month=say(f"month.{_MONTHS[moment.month - 1]}"))
+    if moment.year != today.year:
+        day = say("time.date_of_year", date=day, year=str(moment.year))
+    return say("time.on", date=day, ago=since)
+
+
 def exactly(at: Micros, zone: tzinfo) -> str:
     """A time to the minute, in the reader's zone: `2026-05-01 14:30`."""
     return f"{to_datetime(at, zone):%Y-%m-%d %H:%M}"
 
 
 THEMES = ("system", "light", "dark")
-STATIC_TYPES = {".css": "text/css; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+STATIC_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 
 
 def rendered(template: str, values: Mapping[str, Any]) -> str:
@@ -161,6 +169,8 @@ def _environment() -> Environment:
     }
     environment.filters |= {
         "marked": _marked,
+        "markdown": markdown,
+        "passage_of": passage_of,
         "one_line": one_line,
         "as_typed": _as_typed,
         "short_id": _short_id,
@@ -196,7 +206,7 @@ def _short_id(identifier: str) -> str:
 
 @pass_context
 def _moment(context: Context, at: str | None) -> Markup:
-    """A time, as “3 days ago”, with the exact time on hover."""
+    """A time, as “12 Nov, 3 weeks ago”, with the exact time on hover."""
     if not at:
         return Markup("")
     zone: tzinfo = context["zone"]
@@ -204,4 +214,4 @@ def _moment(context: Context, at: str | None) -> Markup:
     say: Say = context["t"]
     micros = parse_iso(at)
     text = Markup('<time datetime="{}" title="{}">{}</time>')
-    return text.format(one_line(at), exactly(micros, zone), ago(micros, now, say))
+    return text.format(one_line(at), exactly(micros, zone), dated(micros, now, zone, say))

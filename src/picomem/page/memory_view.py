@@ -92,6 +92,8 @@ LIST = PageView(
     },
     icon="M5 6h14M5 12h14M5 18h9",
     key="m",
+    is_tab=True,
+    has_pane=True,
 )
 
 

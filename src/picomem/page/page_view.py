@@ -98,8 +98,9 @@ class PageView:
 
     `path` may have parameters, as `/memory/{id}`. `actions` are the forms that it posts, by their paths; each has
     passed the check for forgery. `permission` is what its operation needs. A view with an `icon` (an SVG path in a box
-    of 24 units) stands in the rail, labelled by the message `rail.NAME`; `key` goes there after `g`. `missing` is the
-    message for an address that names something that is not there.
+    of 24 units) stands in the rail, labelled by the message `rail.NAME`; `key` goes there after `g`. On a phone
+    those with `is_tab` stand in the bar, and the others behind it. With `has_pane` what the list names opens beside it.
+    `missing` is the message for an address that names something that is not there.
     """
 
     name: str
@@ -110,6 +111,8 @@ class PageView:
     icon: str = ""
     key: str = ""
     missing: str = ""
+    is_tab: bool = False
+    has_pane: bool = False
 
 
 def address_of(path: str, fields: Values) -> str:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.operations.table import operation
 from picomem.page.html_rendering import exactly
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
+from picomem.provenance.requests import is_question
 from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.kinds import Kind, Origin
 
 FILTERS = ("kind", "origin", "project", "tag", "as_of", "valid_at", "weak")
 _LIMIT = 20
 _BUDGET = 8_000  # tokens; a person reads on where an agent would pay for it
+_SOURCES = {"memory": 0, "note": 1}  # their order; sessions come last
 _WEAK_BELOW = 0.3  # a confidence at which the answer is hardly one
 _SURE_FROM = 0.6
-_COMMANDS = ("picomem install", "picomem ingest", 'picomem remember "I drink green tea"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class LegState:
 
 
 async def show(asked: PageRequest) -> PageContent:
-    """The answer to the question in `q`; without one, what to ask, or what to do where nothing is remembered."""
+    """The answer to the question in `q`; without one, what to ask."""
+    asked.caller.require(operation("recall").permission, "recall")
     question = asked.asked("q").strip()
     say = asked.say
     values: dict[str, Any] = {
@@ -42,14 +46,8 @@ async def show(asked: PageRequest) -> PageContent:
         "kinds": [kind.value for kind in Kind],
         "origins": [origin.value for origin in Origin],
         "answer": None,
-        "recent": [],
-        "is_empty": False,
-        "commands": _COMMANDS,
     }
     if not question:
-        recent = (await asked.call("timeline", {"limit": 5}))["episodes"]
-        is_empty = not recent and not (await asked.call("memories", {"limit": 1}))["memories"]
-        values |= {"recent": recent, "is_empty": is_empty}
         return PageContent(template="search.html", title=say("search.title"), values=values)
     arguments: dict[str, Any] = {"query": question, "limit": _LIMIT, "token_budget": _BUDGET, "include_context": True}
     arguments |= {name: [asked.asked(name)] for name in ("kind", "origin") if asked.asked(name)}
@@ -82,18 +80,42 @@ def standing_out(hits: Sequence[HitView]) -> tuple[list[HitView], list[HitView]]
     return [hit for hit in hits if hit not in weak], weak
 
 
-def grouped(
-    hits: Sequence[HitView], sessions: Sequence[HitSessionView]
-) -> list[tuple[str, HitSessionView | None, list[HitView]]]:
-    """The hits of a session stand together, below what they share; so do memories, and notes. The group with the best
-    hit comes first."""
+@dataclass(frozen=True, slots=True)
+class HitGroup:
+    """Hits of one source, and of one session: those that answer, and the user's own questions."""
+
+    source: str
+    session: HitSessionView | None
+    hits: list[HitView]
+    questions: list[HitView]
+
+
+def grouped(hits: Sequence[HitView], sessions: Sequence[HitSessionView]) -> list[HitGroup]:
+    """Memories first, then notes, then what was said: the hits of a session stand together, below what they share, and
+    the session with the best hit comes first."""
     groups: dict[tuple[str, str, str], list[HitView]] = {}
     for hit in hits:
         is_spoken = hit.source == "episode"
         group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
         groups.setdefault(group, []).append(hit)
     known = {("episode", session.transcript, session.session): session for session in sessions}
-    return [(group[0], known.get(group), members) for group, members in groups.items()]
+    made = [HitGroup(group[0], known.get(group), *with_questions_apart(members)) for group, members in groups.items()]
+    return sorted(made, key=lambda group: _SOURCES.get(group.source, len(_SOURCES)))
+
+
+def with_questions_apart(hits: Sequence[HitView]) -> tuple[list[HitView], list[HitView]]:
+    """The hits of a group, and apart from them the questions of the user whose replies are among them: each reply
+    stands where its question would."""
+    scores = {hit.id: hit.score for hit in hits}
+    apart: list[HitView] = []
+    in_turn = sorted((hit for hit in hits if hit.source == "episode" and hit.turns), key=lambda hit: hit.turns[0])
+    for said, reply in pairwise(in_turn):
+        if said.role == "user" and is_question(said.text) and reply.role != "user":
+            scores[reply.id] = max(said.score, reply.score)
+            apart.append(said)
+    if not apart:
+        return list(hits), []
+    return sorted((hit for hit in hits if hit not in apart), key=lambda hit: -scores[hit.id]), apart
 
 
 def leg_state(name: str, state: str) -> LegState:
@@ -122,6 +144,5 @@ VIEW = PageView(
     permission="memory:read:user",
     icon="M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13Zm4.7 11.2L20 20",
     key="s",
+    has_pane=True,
 )
-# The first page is the search too.
-HOME = PageView(name="search", path="/", show=show, permission="memory:read:user")

@@ -147,6 +147,8 @@ VIEW = PageView(
     permission="memory:read:session",
     icon="M5 4v16M5 7h.01M5 12h.01M5 17h.01M9.5 7H19M9.5 12H19M9.5 17h6",
     key="t",
+    is_tab=True,
+    has_pane=True,
 )
 
 

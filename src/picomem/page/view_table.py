@@ -9,6 +9,7 @@ from picomem.page import (
     chat_view,
     health_view,
     history_view,
+    home_view,
     memory_view,
     purge_view,
     review_view,
@@ -18,7 +19,7 @@ from picomem.page import (
 from picomem.page.page_view import Act, PageView, undo
 
 VIEWS: tuple[PageView, ...] = (
-    search_view.HOME,
+    home_view.VIEW,
     search_view.VIEW,
     memory_view.LIST,
     memory_view.VIEW,

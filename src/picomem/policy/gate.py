@@ -140,13 +140,7 @@ class Verdict:
 
 
 def judge(
-    content: str,
-    *,
-    kind: Kind,
-    origin: Origin,
-    explicit: bool,
-    recalled: Collection[str] = (),
-    around: str = "",
+    content: str, *, kind: Kind, origin: Origin, explicit: bool, recalled: Collection[str] = (), around: str = ""
 ) -> Verdict:
     """Return whether `content`, already redacted, may become a memory of that kind.
 

@@ -86,8 +86,7 @@ def matches(table: str, text: str, flags: int = re.IGNORECASE | re.MULTILINE) ->
 @cache
 def _linear(table: str, flags: int) -> tuple[Any, tuple[str, ...]]:
     """A table as RE2 reads it, and the shapes that it cannot read, because they look around."""
-    import re2
-
+    re2: Any = sys.modules["re2"]  # `matches` asks for this only where it is loaded
     options = re2.Options()
     options.case_sensitive = not flags & re.IGNORECASE
     options.log_errors = False

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from picomem.coded_text import CodedText
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
+from picomem.models.embedder import Embedder
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import load_rules
 from picomem.policy.secret_scanner import Hit, Scanner, default_scanner
@@ -35,8 +36,6 @@ from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from picomem.models.embedder import Embedder
 
 
 # Tokens that a layout has broken over lines: the width of a terminal, the indentation of Markdown, a quoted mail.
@@ -220,7 +219,7 @@ class Redactor:
     @functools.cached_property
     def _fingerprint_of(self) -> Callable[[str], str]:
         """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
-        import hmac  # loads OpenSSL, which most texts do not need
+        import hmac  # noqa: PLC0415 - it loads OpenSSL, which most texts do not need
 
         copy_begun = hmac.new(self._key, digestmod="sha256").copy
 

@@ -114,7 +114,7 @@ def is_login(value: str) -> bool:
 
 def is_wallet_key(value: str) -> bool:
     """A private key in the import format of wallets: the last four of its bytes are a checksum of the others."""
-    from hashlib import sha256
+    from hashlib import sha256  # noqa: PLC0415 - it loads OpenSSL, which most texts do not need
 
     number = functools.reduce(lambda total, sign: total * 58 + BASE58.index(sign), value, 0)
     key = number.to_bytes((number.bit_length() + 7) // 8)

@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 
-from picomem.provenance.requests import asks_to_forget, find_requests, without_beginning
-from picomem.provenance.sentences import is_question, sentence_spans
+from picomem.provenance.requests import asks_to_forget, find_requests, is_question, sentence_spans, without_beginning
 from picomem.provenance.whose_words import typed_line, typed_words
 from picomem.text.likeness import plain_words
 from picomem.text.terms import terms

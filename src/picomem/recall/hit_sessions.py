@@ -18,7 +18,7 @@ from picomem.store.tables import episodes, transcript_rows
 
 LONGEST_TITLE = 80  # characters
 MOST_FILES = 20  # of a session
-# Lines of ingest/actions.py.
+# Lines of ingest/outcomes.py.
 _CHANGED = r"(?:edited|wrote|deleted) (.+)"
 _READ = r"read (.+)"
 
@@ -34,7 +34,7 @@ def hit_sessions(tx: Transaction, scope: Scope, hits: Iterable[Hit], redactor: R
         except Corrupt:
             continue
         if transcript is not None:
-            sessions.append(_hit_session(tx, scope, transcript, redactor))
+            sessions.append(session_of(tx, scope, transcript, redactor))
     return sessions
 
 
@@ -48,7 +48,8 @@ def session_title(
     return _first_line(safe(title)), origin
 
 
-def _hit_session(tx: Transaction, scope: Scope, transcript: Transcript, redactor: Redactor) -> HitSession:
+def session_of(tx: Transaction, scope: Scope, transcript: Transcript, redactor: Redactor) -> HitSession:
+    """What people are told of a session."""
     title, origin = session_title(tx, scope, transcript, lambda text: redactor.redact(text).text)
     actions = episodes.latest_actions(tx, scope, transcript.id)
     folder = _last_part(transcript.cwd)

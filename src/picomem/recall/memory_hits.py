@@ -128,7 +128,7 @@ def _is_said(parent: Parent) -> bool:
 def _earlier_words(state: RecallState) -> tuple[WordMatches, dict[int, Memory]]:
     """Match the words of what was believed, or true, at the time that is asked about, which neither full text nor
     vectors have."""
-    from picomem.recall.earlier_words import EarlierWords
+    from picomem.recall.earlier_words import EarlierWords  # noqa: PLC0415 - few questions need it
 
     filters = state.wanted.filters
     known_at = _ALWAYS if filters.known_at is None else filters.known_at
@@ -191,7 +191,7 @@ def _said_in(state: RecallState, memory: Memory, links: Sequence[memory_lineage.
 
 def _place(state: RecallState, memory_id: str, parent: Parent) -> SaidIn | None:
     if parent.kind == "message":
-        from picomem.store.tables import session_rows  # for PicoBot's conversations, which few stores have
+        from picomem.store.tables import session_rows  # noqa: PLC0415 - few stores have conversations
 
         said = session_rows.message_by_id(state.tx, state.scope, parent.id)
         return SaidIn(message_citation(said)) if said is not None else None

@@ -102,9 +102,7 @@ def needs(
 ) -> Callable[[Callable[Concatenate[_Self, _Given], _Result]], Callable[Concatenate[_Self, _Given], _Result]]:
     """Declare the permission that a caller must hold for a verb; without it the verb raises Forbidden at once."""
 
-    def declare(
-        verb: Callable[Concatenate[_Self, _Given], _Result],
-    ) -> Callable[Concatenate[_Self, _Given], _Result]:
+    def declare(verb: Callable[Concatenate[_Self, _Given], _Result]) -> Callable[Concatenate[_Self, _Given], _Result]:
         @wraps(verb)
         def permitted(self: _Self, *given: _Given.args, **named: _Given.kwargs) -> _Result:
             self.caller.require(permission, verb.__name__)

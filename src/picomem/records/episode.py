@@ -94,7 +94,7 @@ class Episode:
     tokens: int = 0
     doc: int = 0
     created_at: Micros = 0
-    actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)
+    actions: str = ""  # what the agent did in it, a line each (ingest/outcomes.py)
     outcomes: str = ""  # what came of it, a line each, of origin tool (ingest/outcomes.py)
     suggested: str = ""  # stretches of the preview: see `suggested_spans` and `form_answers`
     tags: tuple[str, ...] = ()  # of a person; the host's is the branch

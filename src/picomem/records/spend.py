@@ -19,9 +19,7 @@ class Spend:
 
     def __add__(self, other: Spend) -> Spend:
         return Spend(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
+            self.calls + other.calls, self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
         )
 
     def __neg__(self) -> Spend:

@@ -32,7 +32,7 @@ class Turn:
     branch: str = ""
     forks: bool = False  # it goes on from another turn than the one before
     summarises: bool = False  # the host wrote it in place of the turns before it
-    actions: tuple[str, ...] = ()  # what its speaker did, a line each (ingest/actions.py)
+    actions: tuple[str, ...] = ()  # what its speaker did, a line each (ingest/outcomes.py)
     outcomes: tuple[str, ...] = ()  # what came of it: lines of tools, whoever speaks (ingest/outcomes.py)
     answers: tuple[tuple[str, str], ...] = ()  # of a form that the agent showed: its questions and the answers to them
 

@@ -36,7 +36,7 @@ def user_of(channel: Channel, *, name: str = "", key: str = "", session: str = "
 
 def memory_user(user: str) -> str:
     """The user in whose memory the conversations of such an id belong: the terminal's is the local user, or the one of
-    that name. For any other id the id itself; whom it stands for may change (engine/user_aliases.py)."""
+    that name. For any other id the id itself; whom it stands for may change (engine/channel_contacts.py)."""
     alias = named_by_channel(user)
     return alias[1] if alias is not None and alias[0] is Channel.TUI else user
 

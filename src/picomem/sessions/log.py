@@ -25,7 +25,12 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, NewMessage, Page, Role, Session, Summary
-from picomem.sessions.new_messages import (
+from picomem.sessions.pairs import (
+    OpenCalls,
+    answers_earlier,
+    check_said,
+    grouped,
+    last_of,
     one_line,
     one_of,
     safe_message,
@@ -34,7 +39,6 @@ from picomem.sessions.new_messages import (
     title_of,
     with_origins,
 )
-from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tables import session_rows
 from picomem.text.storable import plain

@@ -35,7 +35,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
 from picomem.sessions.channel_users import memory_user, user_of
-from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
+from picomem.sessions.pairs import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store.connector import EVERYONE, Connector, Transaction, rolled_back
 from picomem.store.tables import session_rows
 from picomem.store.tables.tombstones import Tombstones

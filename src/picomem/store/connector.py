@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 
@@ -26,8 +27,31 @@ class Everyone(Enum):
 
 
 EVERYONE: Final = Everyone.EVERYONE
+
+
+class Several(NamedTuple):
+    """A transaction that writes rows of some users, and holds the lock of each."""
+
+    users: tuple[str, ...]
+
+
 # How long a request that only reads waits to write what it derived: another may hold the lock for half a minute.
 BRIEF_WAIT: Final = 0.2
+
+
+class CitusChoice(NamedTuple):
+    """That Citus divides a new store among its machines, into so many shards; 0: as many as Citus does by itself."""
+
+    shards: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStore:
+    """A store on a server: into how many shards Citus divides each table, 0 without Citus, and on how many machines."""
+
+    store: str
+    shards: int
+    machines: int
 
 
 class Transaction:
@@ -70,6 +94,11 @@ class Maintenance(Protocol):
         """Those of them that no repair settles."""
         ...
 
+    def silent_machines(self) -> list[str]:
+        """The machines of the store that do not answer, where it lies on several: what they hold can be neither read
+        nor written, and what is asked of all users is asked of the others."""
+        ...
+
     def words_integrity(self, source: str) -> str:
         """The problem of a full-text index ("memory", "episode" or "note"); empty if there is none."""
         ...
@@ -101,7 +130,7 @@ class Maintenance(Protocol):
     def leave_no_trace(self, wait_seconds: float, scope: Scope | None = None) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
         in a log. It waits for others who read or write, so long at most. Where only rows of the user of `scope` were
-        deleted, a server writes the partitions of that user alone. Raises Locked, ReadOnly or DiskFull."""
+        deleted, Citus writes the shards of that user alone. Raises Locked, ReadOnly or DiskFull."""
         ...
 
     def copies_out_of_reach(self) -> str:
@@ -114,7 +143,7 @@ class _RolledBack(Exception):
 
 
 @contextmanager
-def rolled_back(connector: Connector, scope: Scope | Everyone) -> Iterator[Transaction]:
+def rolled_back(connector: Connector, scope: Scope | Several | Everyone) -> Iterator[Transaction]:
     """A write transaction of which nothing is kept: for a dry run."""
     with suppress(_RolledBack), connector.write(scope) as tx:
         yield tx
@@ -137,7 +166,7 @@ class Connector(Protocol):
         ...
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         """A write transaction that holds the lock of the user of `scope`; nested calls join the outer one.
 
@@ -153,6 +182,13 @@ class Connector(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def erasing(connector: Connector, *scopes: Scope) -> Several | Everyone:
+    """Whose write an erasure is: everyone's, because full text of a damaged row is made anew with that of all users.
+    While a machine of others does not answer it is that of these users alone."""
+    users = tuple(sorted(scope.user for scope in scopes))
+    return Several(users) if connector.maintenance.silent_machines() else EVERYONE
 
 
 class PermittedConnector:
@@ -175,7 +211,7 @@ class PermittedConnector:
         return self._connector.read()
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         """See `Connector.write`."""
         self._caller.require(self._write, self._what)
@@ -205,7 +241,7 @@ class LateConnector:
         return self._opened().read()
 
     def write(
-        self, scope: Scope | Everyone, *, wait_seconds: float | None = None
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
     ) -> AbstractContextManager[Transaction]:
         return self._opened().write(scope, wait_seconds=wait_seconds)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from picomem.text.invisible_characters import CLOSING, INVISIBLE, JOINERS, OPENING, OVERRIDES, SELECTORS
+from picomem.text.visible_text import CLOSING, INVISIBLE, JOINERS, OPENING, OVERRIDES, SELECTORS
 
 # The flags of England, Scotland and the like: a black flag, a few tag characters, and the tag that ends them.
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"

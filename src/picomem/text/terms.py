@@ -28,6 +28,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+import Stemmer
+
 from picomem.blake2b import blake2b
 from picomem.loaded_once import cached_if_short
 from picomem.text.late_pattern import late_pattern
@@ -217,6 +219,4 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer():
-    import Stemmer
-
     return Stemmer.Stemmer("porter", 0)

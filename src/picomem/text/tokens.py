@@ -103,7 +103,7 @@ def unexpected_file(path: Path) -> str:
 def wordllama_folder() -> Path:
     """Return where the package with the vocabulary and the weights lies. It is found, not imported: importing it costs
     300 ms and loads a web client."""
-    from importlib.util import find_spec  # which a recall by words has no use for
+    from importlib.util import find_spec  # noqa: PLC0415 - a recall by words does not need it
 
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:

@@ -1,4 +1,4 @@
-"""The interface of an import format, and the registry: each module of formats/ holds its FORMAT.
+"""The interface of an import format, and the registry: each module of formats/ holds its FORMATS.
 
 A format recognises its file (`claims`), and offers its entries one by one (`read`). It opens files only through
 `bounded_files` and ingest's reader, so no device, pipe, huge file or path of an archive is followed.
@@ -40,8 +40,8 @@ class ImportFormat(Protocol):
 def import_formats() -> tuple[ImportFormat, ...]:
     """Every format there is, by name."""
     folder = import_module("picomem.transfer.formats")
-    every = (import_module(f"{folder.__name__}.{module.name}").FORMAT for module in iter_modules(folder.__path__))
-    return tuple(sorted(every, key=lambda form: form.name))
+    modules = (import_module(f"{folder.__name__}.{module.name}") for module in iter_modules(folder.__path__))
+    return tuple(sorted((form for module in modules for form in module.FORMATS), key=lambda form: form.name))
 
 
 def import_format_named(name: str) -> ImportFormat:

@@ -19,7 +19,7 @@ from typing import Any
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
-from picomem.history.imported_conversations import note_transcripts
+from picomem.history.undo import note_transcripts
 from picomem.ingest.format import NAMELESS
 from picomem.ingest.report import Report
 from picomem.light_dataclass import dataclass, field, replace
@@ -36,7 +36,7 @@ from picomem.store.tables import audit, transcript_rows
 from picomem.store.tables.tombstones import Tombstones
 from picomem.text.memory_keys import suggest_key
 from picomem.text.storable import plain
-from picomem.transfer.bounded_files import check_size
+from picomem.transfer.foreign_files import check_size
 
 BATCH_ENTRIES = 100
 BATCH_SECONDS = 0.2  # a batch of costly entries ends earlier, so that other processes can write

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.light_dataclass import dataclass, field
-from picomem.paths import is_folder, read_text
+from picomem.paths import is_folder, is_regular, read_text
 from picomem.records.kinds import Kind
-from picomem.transfer.foreign_fields import moment_of
+from picomem.transfer.foreign_files import check_size, moment_of
 from picomem.transfer.importer import ImportedEntry, Importer
-from picomem.transfer.markdown_import import left_out, markdown_files, read_entries
+from picomem.transfer.markdown_import import is_of_a_program, left_out, markdown_files, read_entries
 
 LARGEST_NOTE = 4 << 20  # bytes
 _FIELD = re.compile(r"([A-Za-z_][\w -]{0,40}):[ \t]*(.*)")
@@ -117,3 +117,39 @@ def notes_below(importer: Importer, path: Path) -> tuple[list[Path], Path]:
 
 def _place(file: Path, root: Path) -> str:
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+
+
+# The notes of a host's agent, with the file names that the host uses.
+
+
+def offer_host_notes(
+    importer: Importer, path: Path, patterns: Sequence[str], without: Sequence[str] = (), *, kinds: dict | None = None
+) -> None:
+    """Offer a single note, or those of a folder whose paths match `patterns` and have no part in `without`.
+
+    Links are not followed. Raises InvalidInput where there are none.
+    """
+    if is_regular(path):
+        check_size(path, LARGEST_NOTE)
+    files = [path] if is_regular(path) else host_notes(path, patterns, without)
+    if not files:
+        raise InvalidInput(f"{path} holds none of the notes {', '.join(patterns)}; name their folder.")
+    offer_notes(importer, files, path if is_folder(path) else path.parent, kinds=kinds)
+
+
+def host_notes(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
+    """The regular files below a folder that match, each once, by name; in a program's folder only those that a pattern
+    leads to."""
+    if not is_folder(folder):
+        return []
+    matching = {file for pattern in patterns for file in folder.glob(pattern) if _is_led_to(file, folder, pattern)}
+    return [
+        file
+        for file in sorted(matching)
+        if not file.is_symlink() and is_regular(file) and not set(file.relative_to(folder).parts) & set(without)
+    ]
+
+
+def _is_led_to(file: Path, folder: Path, pattern: str) -> bool:
+    passed = set(file.relative_to(folder).parts[:-1]) - set(pattern.split("/"))
+    return not any(map(is_of_a_program, passed))

@@ -12,8 +12,7 @@ from picomem.coded_text import CodedText
 from picomem.emulation.agent_files import check_text, checked_path
 from picomem.emulation.graph_mapping import is_graph_path
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.history.imported_conversations import note_conversation
-from picomem.history.undo import undo
+from picomem.history.undo import note_conversation, undo
 from picomem.light_dataclass import replace
 from picomem.memory.remember import Writer
 from picomem.memory.version_history import IMPORTED, statement_of
@@ -23,11 +22,11 @@ from picomem.records.kinds import Decision
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Message, NewMessage
-from picomem.sessions.new_messages import safe_said, stored_message
+from picomem.sessions.pairs import safe_said, stored_message
 from picomem.store.connector import Transaction
 from picomem.store.tables import audit, memories, memory_lineage, session_rows
 from picomem.store.tables.tombstones import Tombstones
-from picomem.transfer.export_lines import memory_of
+from picomem.transfer.export_file import memory_of
 from picomem.transfer.export_records import ExportedMemory, ExportedSession
 from picomem.transfer.importer import Importer
 

@@ -18,9 +18,8 @@ from textual.widgets import Footer, Static
 from picomem.errors import PicomemError
 from picomem.operations.presentation import Presentation
 from picomem.text.inert_text import one_line
-from picomem.tui.detail_pane import DetailPane
 from picomem.tui.dialogs import KeyHelp
-from picomem.tui.presented_content import styled
+from picomem.tui.presented_content import DetailPane, styled
 from picomem.tui.slash_commands import CommandResult, run_command
 from picomem.tui.workspace import Workspace
 

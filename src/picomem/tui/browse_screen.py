@@ -14,13 +14,11 @@ from textual.widgets import Static
 from picomem.errors import PicomemError
 from picomem.operations.presentation import Presentation, Verbatim
 from picomem.tui.base_screen import BaseScreen
-from picomem.tui.detail_pane import DetailPane
 from picomem.tui.dialogs import EditDialog
 from picomem.tui.entry_list import EntryList
 from picomem.tui.list_entry import ListEntry
-from picomem.tui.operation_runner import LatestCall
-from picomem.tui.presented_content import styled
-from picomem.tui.workspace import Workspace
+from picomem.tui.presented_content import DetailPane, styled
+from picomem.tui.workspace import LatestCall, Workspace
 
 _OF_A_MEMORY = ("edit", "pin", "forget", "history", "source")
 

@@ -15,14 +15,15 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from picomem.agent.events import Notice, TextDelta, Thinking, ToolCallEvent, ToolResultEvent
+from picomem.agent.turns import check_installed
 from picomem.errors import PicomemError
 from picomem.operations.presentation import Presentation
 from picomem.records.session import Channel
 from picomem.text.inert_text import one_line, streamed_for_terminal
 from picomem.tui.base_screen import BaseScreen
+from picomem.tui.dialogs import MessageField
 from picomem.tui.presented_content import QUIET, TITLE, WARNING, presented_content, styled, wrapped
 from picomem.tui.slash_commands import CommandResult
-from picomem.tui.typed_text import MessageField
 from picomem.tui.workspace import Workspace
 
 _REDRAW_SECONDS = 0.05  # between two looks at an answer that comes in pieces
@@ -114,8 +115,6 @@ class ChatScreen(BaseScreen):
 
     async def _prepare(self) -> None:
         """Import the libraries of the model in a thread, because that takes a second."""
-        from picomem.agent.turns import check_installed
-
         try:
             await self.runner.in_thread(check_installed)
         except PicomemError as error:

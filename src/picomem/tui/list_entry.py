@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from picomem.coded_text import value_of
 from picomem.light_dataclass import dataclass
 from picomem.operations.inert_results import inert
-from picomem.operations.wording import attributed, day, plural
-
-if TYPE_CHECKING:
-    from picomem.operations.memory_views import MemoryView
-    from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
-    from picomem.operations.reviewing import WaitingView
-    from picomem.operations.sessions import ListedSession
-    from picomem.operations.suggesting import SuggestionView
+from picomem.operations.memory_views import MemoryView
+from picomem.operations.presentation import attributed, day, plural
+from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.operations.reviewing import SuggestionView, WaitingView
+from picomem.operations.sessions import ListedSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,57 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 
+from picomem.health.store_status import Status
 from picomem.operations.inert_results import inert
+from picomem.operations.presentation import plural
 from picomem.operations.recall_views import AnswerView
-from picomem.operations.wording import plural
 from picomem.tui.browse_screen import BrowseScreen
+from picomem.tui.dialogs import LineField
 from picomem.tui.entry_list import EntryList
-from picomem.tui.first_steps import first_steps
 from picomem.tui.list_entry import ListEntry, hit_entries
-from picomem.tui.operation_runner import LatestCall
+from picomem.tui.presented_content import PLAIN, QUIET, TITLE, styled
 from picomem.tui.slash_commands import usages
-from picomem.tui.typed_text import LineField
-from picomem.tui.workspace import Workspace
+from picomem.tui.workspace import LatestCall, Workspace
+
+# What the screens say before there is anything to show. Pure.
+
+_INGEST = ("picomem ingest", "read your agents' past sessions")
+_REMEMBER = ("picomem remember TEXT", "store a statement")
+_COMMANDS = (
+    _INGEST,
+    _REMEMBER,
+    ("picomem install", "let your agents use this memory"),
+    ("picomem demo", "see it work on sample sessions"),
+)
+
+
+def first_steps(status: Status) -> Content:
+    """What the store holds; of an empty one, what to do first."""
+    memories, episodes = sum(status.memories.values()), status.episodes
+    if memories or episodes:
+        return styled(f"{plural(memories, 'memory', 'memories')} and {plural(episodes, 'episode')} to search.", QUIET)
+    return _lines("Nothing is stored yet. In a terminal:", *_COMMANDS)
+
+
+def first_episodes(status: Status) -> Content:
+    """What to do where there are no episodes."""
+    if not status.memories:
+        return first_steps(status)
+    return _lines("No past session has been read yet. In a terminal:", _INGEST)
+
+
+def first_memories(status: Status) -> Content:
+    """What to do where there are no memories."""
+    if not status.episodes:
+        return first_steps(status)
+    return _lines("No memory is stored yet. In a terminal:", _REMEMBER)
+
+
+def _lines(title: str, *commands: tuple[str, str]) -> Content:
+    width = max(len(command) for command, _ in commands)
+    lines = [styled(f"  {command:<{width}}  ", PLAIN) + styled(purpose, QUIET) for command, purpose in commands]
+    return Content("\n").join([styled(title, TITLE), *lines])
+
 
 _PATIENCE = 0.15  # seconds after which it is said that a search runs
 _MOST_QUESTION = 2_000  # characters
@@ -31,9 +71,7 @@ class SearchScreen(BrowseScreen):
 
     mode = "search"
     text_lines = 2
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "to_list", "To the hits"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", "To the hits")]
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)

@@ -1,6 +1,6 @@
 """Lines that begin with a slash: the commands of a conversation, on every screen where a person can type.
 
-The commands are the operations' own (operations/chat_commands.py); those here are the interface's.
+The commands are the operations' own (operations/command_names.py); those here are the interface's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass
-from picomem.operations.chat_commands import command_helps, command_request, find_command, not_found
+from picomem.operations.command_names import command_helps, command_request, find_command, not_found
 from picomem.operations.operation import ChatCommand
 from picomem.operations.presentation import Fields, Presentation
 from picomem.tui.dialogs import ConfirmDialog

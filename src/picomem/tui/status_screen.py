@@ -11,12 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 
 from picomem.errors import PicomemError
-from picomem.operations.wording import plural
+from picomem.operations.presentation import plural
 from picomem.tui.base_screen import BaseScreen
-from picomem.tui.detail_pane import DetailPane
 from picomem.tui.list_entry import ListEntry, review_entry, suggestion_entry
-from picomem.tui.paged_screen import EntryPage, PagedScreen
-from picomem.tui.presented_content import styled
+from picomem.tui.list_screens import EntryPage, PagedScreen
+from picomem.tui.presented_content import DetailPane, styled
 from picomem.tui.workspace import Workspace
 
 

@@ -17,12 +17,11 @@ from textual.widgets import Input, TextArea
 
 from picomem.tui.base_screen import MODES, BaseScreen
 from picomem.tui.chat_screen import ChatScreen
+from picomem.tui.dialogs import PasteRefused
 from picomem.tui.list_screens import MemoriesScreen, SessionsScreen, TimelineScreen
-from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.search_screen import SearchScreen
 from picomem.tui.status_screen import StatusScreen
-from picomem.tui.typed_text import PasteRefused
-from picomem.tui.workspace import Workspace
+from picomem.tui.workspace import OperationRunner, Workspace
 
 DARK = Theme(
     "picomem-dark",

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from picomem.engine.agent_support import agent_files
+from picomem.emulation.agent_store import OriginOf
+from picomem.engine.agent_texts import agent_files
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import fenced
-
-if TYPE_CHECKING:
-    from picomem.emulation.agent_store import OriginOf
 
 ROOT = "/memories"
 _DEEPEST = 2  # levels that a listing shows
@@ -152,8 +150,8 @@ class ClaudeMemory:
 
 def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
     """The tool for `client.beta.messages.run_tools`. Needs Anthropic's library."""
-    from anthropic.lib.tools import BetaAbstractMemoryTool
-    from anthropic.lib.tools._beta_functions import ToolError
+    from anthropic.lib.tools import BetaAbstractMemoryTool  # noqa: PLC0415 - an extra
+    from anthropic.lib.tools._beta_functions import ToolError  # noqa: PLC0415 - an extra
 
     memory = ClaudeMemory(engine, actor=actor)
 

@@ -27,8 +27,7 @@ from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
 from picomem.sessions.log import Sessions
-from picomem.sessions.new_messages import id_like
-from picomem.sessions.pairs import NO_RESULT, OpenCalls, grouped
+from picomem.sessions.pairs import NO_RESULT, OpenCalls, grouped, id_like
 
 Item = dict[str, Any]
 

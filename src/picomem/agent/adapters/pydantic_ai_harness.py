@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 from anyio import to_thread
+from pydantic_ai import ModelRetry
 
-from picomem.emulation.agent_files import FileWrite, Written
+from picomem.emulation.agent_files import FileWrite, StoredFile, Written
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, Refused
 from picomem.recall.passages import marks
 from picomem.text.terms import query_terms, terms
-
-if TYPE_CHECKING:
-    from picomem.emulation.agent_files import StoredFile
 
 _Done = TypeVar("_Done")
 _DOTS = "..."
@@ -148,8 +147,6 @@ def _snippet(text: str, query: str, room: int) -> str:
 
 
 def _classes() -> Any:
-    from importlib import import_module
-
     return import_module("pydantic_ai_harness.memory")
 
 
@@ -169,6 +166,4 @@ async def _run(work: Callable[[], _Done]) -> _Done:
         kind = "MemoryOperationConflictError" if "operation" in error.data else "MemoryConflictError"
         raise getattr(_classes(), kind)(str(error)) from error
     except (InvalidInput, Refused) as error:
-        from pydantic_ai import ModelRetry  # the model can mend it
-
         raise ModelRetry(str(error)) from error

@@ -24,12 +24,11 @@ relies on:
 - A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
   parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
   its own conversation.
-- The agent retells what a sub-agent reports, and what a command in the background printed: see task_reports.py. (Old
-  versions wrote the sub-agent's records into the session's own file.)
+- The agent retells what a sub-agent reports, and what a command in the background printed (claude_code_answers.py).
+  (Old versions wrote the sub-agent's records into the session's own file.)
 
-Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
-over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
-slow way.
+Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them over without
+parsing; it holds for the compact JSON that the program writes, and every other line takes the slow way.
 """
 
 from __future__ import annotations
@@ -41,16 +40,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of
 from picomem.ingest.claude_code_answers import (
     RETURNED_PLAN,
+    TEAMMATE,
     answers_in,
     answers_of,
     headers_of,
+    hear_call,
+    hear_tasks,
     is_of_form,
     read_questions,
     reason_of_denial,
     result_of_person,
+    tells_of_task,
 )
 from picomem.ingest.external_reads import quoted_in_record
 from picomem.ingest.format import (
@@ -63,12 +65,11 @@ from picomem.ingest.format import (
     of_a_program,
     record_in,
 )
-from picomem.ingest.forms import awaits_person_in, origin_of_answers
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line, records
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
-from picomem.ingest.speakers import OF_A_RESULT, doubted
-from picomem.ingest.task_reports import TEAMMATE, hear_call, hear_tasks, tells_of_task
+from picomem.ingest.speakers import OF_A_RESULT, awaits_person_in, doubted, origin_of_answers
 from picomem.light_dataclass import replace
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
@@ -401,6 +402,9 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
     return turns
 
 
+_OPTIONS = "+options"  # behind the identity of a record: its turn of options that were clicked
+
+
 def _queue_key(text: str) -> str:
     return f"queued\n{text.strip()}"
 
@@ -425,30 +429,48 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         given = {"": reason}
     if given:
         typed = _origin(state, record, "\n".join(given.values()), except_for=OF_A_RESULT)
-        is_form = is_of_form(state, result)
-        origin = origin_of_answers(state, typed, list(given.values())) if is_form else typed
-        asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
-        text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
-        role = "user"
-    elif (
-        isinstance(plan, str) and result.get("is_error") is not True and told.get("awaitingLeaderApproval") is not True
-    ):
-        text, role, origin = plan, "assistant", Origin.AGENT
-    else:
-        return ()
-    turns = state.say(
+        if not is_of_form(state, result):
+            return _say_answers(state, line, record, given, typed)
+        # What was clicked is in the agent's words, and leaves what the person typed beside it theirs.
+        written = {name: answer for name, answer in given.items() if origin_of_answers(state, typed, [answer]) is typed}
+        clicked = {name: answer for name, answer in given.items() if name not in written}
+        turns = _say_answers(state, line, record, written, typed) if written else []
+        if clicked:
+            origin = origin_of_answers(state, typed, list(clicked.values()))
+            turns += _say_answers(state, line, record, clicked, origin, _OPTIONS if written else "")
+        return turns
+    if isinstance(plan, str) and result.get("is_error") is not True and told.get("awaitingLeaderApproval") is not True:
+        return _say_decided(state, line, record, plan, "assistant", Origin.AGENT)
+    return ()
+
+
+def _say_answers(
+    state: State, line: Line, record: Record, given: Mapping[str, str], origin: Origin, part: str = ""
+) -> list[Turn]:
+    """Return the turn of answers, by their questions; `part` tells it from another turn of the record."""
+    told = inner(record, "toolUseResult")
+    asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
+    text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
+    turns = _say_decided(state, line, record, text, "user", origin, part)
+    # A question may be in the words of what the agent had read.
+    answers = tuple((question, answer) for question, answer in given.items() if question)
+    return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
+
+
+def _say_decided(
+    state: State, line: Line, record: Record, text: str, role: str, origin: Origin, part: str = ""
+) -> Sequence[Turn]:
+    name = f"{_identity(record)}{part}"
+    return state.say(
         line,
         text,
         role=role,
         origin=origin,
         at=moment(record.get("timestamp")),
-        key=_identity(record),
-        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        key=name,
+        ids=(name, record.get("parentUuid"), record.get("gitBranch")),
         begins_run=False,
     )
-    # A question may be in the words of what the agent had read.
-    answers = tuple((question, answer) for question, answer in given.items() if question)
-    return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:

@@ -25,9 +25,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Unpack
 
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     COPIED_SESSION,
@@ -36,30 +35,23 @@ from picomem.ingest.format import (
     LineFormat,
     State,
     TranscriptFolder,
+    TurnDetails,
     moved,
     of_a_program,
     record_in,
 )
-from picomem.ingest.forms import await_person, awaits_person_in, is_option, take_awaited, words_of_question
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, record_of, short, texts
-from picomem.ingest.speakers import doubted
+from picomem.ingest.speakers import await_person, awaits_person_in, doubted, is_option, take_awaited, words_of_question
 from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from picomem.ingest.format import TurnDetails
-
 _QUIET = dict.fromkeys(
     """turn_context token_usage_record world_state retained_context security_risk_score realtime_item""".split(),
     "bookkeeping",
-) | {
-    "inter_agent_communication": "inter-agent",
-    "inter_agent_communication_metadata": "inter-agent",
-}
+) | {"inter_agent_communication": "inter-agent", "inter_agent_communication_metadata": "inter-agent"}
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _ITEMS = {
     "reasoning": "thinking",
@@ -163,13 +155,7 @@ FORMAT = Codex()
 
 def _is_ours(record: Record) -> bool:
     if isinstance(record.get("payload"), dict):
-        return record.get("type") in (
-            "session_meta",
-            "response_item",
-            "event_msg",
-            "turn_context",
-            "compacted",
-        )
+        return record.get("type") in ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
     if record.get("record_type") == "state":
         return True
     content = record.get("content")

@@ -19,9 +19,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from picomem.clock import Micros, to_micros
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call
 from picomem.ingest.format import LineFormat, State, TranscriptFolder, record_in
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, short, texts
 from picomem.ingest.speakers import doubted

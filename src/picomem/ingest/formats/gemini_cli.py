@@ -24,10 +24,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import NO_HEADER, LineFormat, State, TranscriptFolder, moved, record_in
-from picomem.ingest.outcomes import outcome_of_call
+from picomem.ingest.outcomes import actions_of, outcome_of_call
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, short
 from picomem.ingest.speakers import doubted

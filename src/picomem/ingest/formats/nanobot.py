@@ -23,9 +23,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import NO_HEADER, CallResult, LineFormat, State, TranscriptFolder, record_in
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
 from picomem.ingest.speakers import doubted, of_chat

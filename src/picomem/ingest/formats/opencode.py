@@ -24,12 +24,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.actions import actions_of, command_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import LineFormat, State, TranscriptFolder, moved, record_in
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
-from picomem.ingest.outcomes import outcome_of_call
+from picomem.ingest.outcomes import actions_of, command_of, outcome_of_call
 from picomem.ingest.reader import LONGEST, Line
 from picomem.ingest.record_fields import Record, inner, moment, record_of, short
 from picomem.ingest.source import MAGIC, RecordSource, SourceState, is_database, look_at

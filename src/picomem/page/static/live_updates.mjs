@@ -2,6 +2,7 @@
 // `data-live` and the pane are loaded again, unless something in them is being edited.
 import { refreshPane } from "./detail_pane.mjs";
 import { chooseAgain, chosen, keepFocus, keepView, place } from "./kept_place.mjs";
+import { formsSent, isAnswered } from "./quick_forms.mjs";
 import { loaded, replaceRegions } from "./regions.mjs";
 
 const LONGEST_WAIT = 30_000;
@@ -12,10 +13,13 @@ async function refresh() {
   const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
   try {
     if (free.length) {
+      const sent = formsSent();
       const fresh = await loaded(location.href, "live update");
+      // The answer to a form that was sent meanwhile is newer, and shows what changed.
+      if (!isAnswered() || sent !== formsSent()) return;
       const before = place();
       const choices = chosen();
-      if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
+      if (fresh) replaceRegions(fresh, ["#rail", ...free.map((region) => `#${CSS.escape(region.id)}`)]);
       chooseAgain(choices);
       keepView(before);
       keepFocus(before, false);

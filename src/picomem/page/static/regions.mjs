@@ -3,7 +3,8 @@ const LINE_AFTER = 150; // milliseconds until a load that takes long is shown
 const running = new Map(); // by who asks: the latest call
 
 // The document at an address; null where a later call of the same asker has taken over, a person or a live update.
-// Throws where the server cannot be reached.
+// Throws where the server cannot be reached. By the header the server knows that nobody will read the notice of such a
+// document, and keeps it for the page that is shown.
 export async function loaded(address, asker = "person") {
   running.get(asker)?.abort();
   const mine = new AbortController();
@@ -11,7 +12,7 @@ export async function loaded(address, asker = "person") {
   const line = document.querySelector("#progress");
   const timer = setTimeout(() => (line.hidden = false), LINE_AFTER);
   try {
-    const response = await fetch(address, { headers: { Accept: "text/html" }, signal: mine.signal });
+    const response = await fetch(address, { headers: { Accept: "text/html", "Picomem-Regions": "1" }, signal: mine.signal });
     if (response.status === 401) {
       location.reload();
       return null;

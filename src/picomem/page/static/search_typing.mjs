@@ -1,14 +1,20 @@
-// Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry.
-import { markOpen } from "./detail_pane.mjs";
+// Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry. Home
+// becomes the search, without a load in which keys would be lost.
+import { markOpen, offerPane, openFirst } from "./detail_pane.mjs";
 import { keepFocus, place } from "./kept_place.mjs";
 import { loaded, replaceRegions, showRefusal } from "./regions.mjs";
 
 const WAIT = 120; // milliseconds after the last key
 
+function becomeSearch(fresh) {
+  document.body.className = fresh.body.className;
+  replaceRegions(fresh, ["#content", "#rail"]);
+  offerPane(fresh);
+}
+
 export function searchWhileTyping() {
   const form = document.querySelector("#search");
-  const filters = document.querySelector(".view-search .filters");
-  if (!filters) return;
+  if (!document.body.matches(".view-home, .view-search")) return;
   const box = form.elements.q;
   if (document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
   let timer = 0;
@@ -23,12 +29,14 @@ export function searchWhileTyping() {
     try {
       const fresh = await loaded(address);
       if (!fresh) return;
+      if (document.body.matches(".view-home")) becomeSearch(fresh);
       const before = place();
       if (!showRefusal(fresh, "#results")) replaceRegions(fresh, ["#results"]);
       markOpen();
+      openFirst();
       keepFocus(before, true); // a late answer takes no focus away
       // Screen readers are told how many there are, and not every word of every result.
-      const account = document.querySelector("#results .account p, #results .empty-note, #results > .warning");
+      const account = document.querySelector("#results .account summary, #results .empty-note, #results > .warning");
       document.querySelector("#search-said").textContent = account?.textContent.replace(/\s+/g, " ").trim() ?? "";
       document.title = fresh.title;
       history[isFirst ? "pushState" : "replaceState"](null, "", address);
@@ -42,8 +50,9 @@ export function searchWhileTyping() {
     timer = setTimeout(search, WAIT);
   }
 
-  form.addEventListener("input", later);
-  filters.addEventListener("input", later);
+  document.addEventListener("input", (event) => {
+    if (event.target.form === form) later();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(timer);

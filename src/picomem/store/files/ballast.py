@@ -65,7 +65,7 @@ def free_bytes(folder: Path) -> int:
     if hasattr(os, "statvfs"):
         disk = os.statvfs(folder)
         return disk.f_bavail * disk.f_frsize
-    import shutil  # which loads the archive formats, and a hook waits for that
+    import shutil  # noqa: PLC0415 - it loads the archive formats
 
     return shutil.disk_usage(folder).free
 

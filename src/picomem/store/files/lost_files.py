@@ -36,11 +36,11 @@ def look_for_lost_files(path: Path) -> None:
             f"backup, or move {log.name} away to start with an empty store."
         )
     if is_empty and is_abandoned(path):
-        import logging
+        import logging  # noqa: PLC0415 - only a loss needs it
 
         logging.getLogger("picomem").warning("%s is empty, so a new store is made in it.", path)
     if is_log_lost(path):
-        import logging  # here, because a recall in a hook must not wait for it
+        import logging  # noqa: PLC0415 - only a loss needs it
 
         logging.getLogger("picomem").warning(
             "%s is gone, though the program that used it last did not end properly; what was stored last may be lost. "
@@ -73,14 +73,14 @@ def warn_of_cut_log(path: Path, valid: int, index: LogIndex) -> None:
     was opened. (Where no page is valid, another process may just have begun the log anew.)"""
     if not 0 < valid < index.pages:
         return
-    import apsw
+    import apsw  # noqa: PLC0415 - only a loss needs it
 
-    from picomem.store.files.file_bytes import opened_file
+    from picomem.store.files.file_bytes import opened_file  # noqa: PLC0415 - only a loss needs it
 
     with opened_file(Path(f"{path}-wal"), apsw.SQLITE_OPEN_WAL) as read:
         is_same_round = read(16, len(index.salts)) == index.salts
     if is_same_round:
-        import logging
+        import logging  # noqa: PLC0415 - only a loss needs it
 
         logging.getLogger("picomem").warning(
             "A part of the log %s-wal is damaged or gone, so what was stored last, before the program that used it "

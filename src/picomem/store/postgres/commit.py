@@ -1,6 +1,7 @@
 """What became of a write whose COMMIT the server did not answer.
 
-A connection that breaks at COMMIT leaves the outcome open: the server may have committed. So each write of a user puts
+A connection that breaks at COMMIT leaves the outcome open: the server may have committed. So does a COMMIT that fails
+on Citus, where the machine of the user may have committed, and only its answer was lost. So each write of a user puts
 a token of its own into the user's row of `user_locks`, in the same transaction. The token is there afterwards if and
 only if the write was committed. (The number of a transaction would not do: after a crash or a failover the server may
 give it to another.)
@@ -15,15 +16,21 @@ import secrets
 from time import monotonic, sleep
 
 import psycopg
-from psycopg import sql as quoted
 
 from picomem import errors
 from picomem.store.postgres.dialect import SCHEMA
-from picomem.store.postgres.transaction import seeing
+from picomem.store.postgres.transaction import PROPAGATE, Message, seeing, send
 
 REMEMBERED_WRITES = 16
 ANSWER_SECONDS = 30.0
 _PAUSE_SECONDS = 0.1
+_INTO_ROW = (
+    f"INSERT INTO {SCHEMA}.user_locks (user_id, writes) VALUES (%(user)s, CAST(%(writes)s AS bigint[])) "
+    "ON CONFLICT (user_id) DO UPDATE SET writes = "
+)
+# A slice that is the whole value of SET would crash the coordinator of Citus 14.
+_LOCK = f"{_INTO_ROW} coalesce((excluded.writes || user_locks.writes)[1:{REMEMBERED_WRITES}], '{{}}')"
+_LOOK = f"{_INTO_ROW} user_locks.writes RETURNING writes"
 
 
 def new_token() -> int:
@@ -31,9 +38,9 @@ def new_token() -> int:
     return secrets.randbits(63)
 
 
-def locking(user: str, token: int) -> str:
+def locking(user: str, token: int) -> Message:
     """The statement that takes a user's lock by writing a token into their row; it makes the row of a new user."""
-    return _into_row(user, f"{{{token}}}", f"(excluded.writes || user_locks.writes)[1:{REMEMBERED_WRITES}]")
+    return _LOCK, {"user": user, "writes": [token]}
 
 
 def settle(connection_string: str, store: str, user: str | None, token: int) -> None:
@@ -43,11 +50,10 @@ def settle(connection_string: str, store: str, user: str | None, token: int) -> 
     stored = None if user is None else _is_stored(connection_string, user, token)
     if stored is None:
         raise errors.Unconfirmed(
-            f"{store} did not confirm what was written before the connection broke, so it may have been stored; look "
-            "before you run it again."
+            f"{store} did not confirm what was written, so it may have been stored; look before you run it again."
         )
     if not stored:
-        raise errors.StoreError(f"The connection to {store} broke, and nothing was written; run it again.")
+        raise errors.StoreError(f"{store} could not commit, and nothing was written; run it again.")
 
 
 def _is_stored(connection_string: str, user: str, token: int) -> bool | None:
@@ -68,15 +74,8 @@ def _writes(connection_string: str, user: str) -> list[int]:
     one that makes the row."""
     milliseconds = max(1, round(ANSWER_SECONDS * 1000))
     with psycopg.connect(connection_string, autocommit=True, prepare_threshold=None) as connection:
-        connection.execute(f"BEGIN; SET LOCAL lock_timeout = {milliseconds}; {seeing(user)}".encode())
-        row = connection.execute(f"{_into_row(user, '{}', 'user_locks.writes')} RETURNING writes".encode()).fetchone()
+        limit = f"SET LOCAL lock_timeout TO {milliseconds}"
+        looked = send(connection, ["BEGIN", PROPAGATE, limit, *seeing(user), (_LOOK, {"user": user, "writes": []})])
+        row = looked.fetchone()
         connection.execute("ROLLBACK")
     return row[0] if row else []
-
-
-def _into_row(user: str, new: str, changed: str) -> str:
-    name = quoted.Literal(user).as_string(None)
-    return (
-        f"INSERT INTO {SCHEMA}.user_locks (user_id, writes) VALUES ({name}, '{new}') "
-        f"ON CONFLICT (user_id) DO UPDATE SET writes = {changed}"
-    )

@@ -2,23 +2,25 @@
 
 How it is used, and why:
 
-- One schema, `picomem`, whose tables are those of SQLite (`schema.py`), partitioned by the hash of `user_id`.
-  So a database can hold other programs' tables, and a heavy user is one partition's. Citus takes the same tables.
+- One schema, `picomem`, whose tables are those of SQLite (`schema.py`), so a database can hold other programs'
+  tables. Where `picomem postgres init --citus` made them, Citus divides each among its machines by the hash of
+  `user_id` (`machines.py`); all else here is the same for both.
 - The statements are those of SQLite, translated by `dialect.py`, which lists all that differs; full text is
   `search.py`.
 - The lock of a write is the user's own row in `user_locks`, which the write changes (`commit.py`). It is taken
   before anything is read, and the transaction is READ COMMITTED, so each statement sees what the writer before it
   committed. (Under REPEATABLE READ the snapshot would be older than the lock.) `EVERYONE` locks the table `user_locks`,
   which waits for all of them. Advisory locks would hold on one node of Citus only.
-- A read is REPEATABLE READ, READ ONLY: one snapshot, taken by its first statement.
+- A read is REPEATABLE READ, READ ONLY: one snapshot, taken by its first statement. With Citus each machine has its own,
+  so a user's read is of one moment, and a read of everyone is of one for each machine.
 - Rows are isolated twice. Each statement has an equality on `user_id`, and the server shows only rows of the user whom
-  the transaction names (row-level security, forced, and nothing without a name). A superuser is not subject to it, so
-  picomem should have a role of its own.
+  the transaction names (row-level security, and nothing without a name). A superuser is not subject to it, and on Citus
+  the owner of the tables is not, so picomem should have a role of its own.
 - Nothing belongs to a session of the server: settings end with the transaction, and statements are prepared only on a
   connection to the server itself. So a pool in transaction mode may stand in front.
-- What begins a transaction is one message, with the settings, the lock and the version of full text. Only that message
-  is sent a second time, where a connection turns out to be broken, since nothing was written before it. Where a
-  connection breaks at COMMIT, another one looks whether the server had committed.
+- What begins a transaction is one round trip, with the settings, the lock and the version of full text. Only that is
+  sent a second time, where the connection breaks meanwhile, since nothing was written before it; and not a third time,
+  because it may be what broke the server. Where COMMIT fails, another connection looks whether the server has it.
 
 A thread has at most one transaction that writes and one that reads, as on SQLite; nested calls join them.
 """
@@ -26,11 +28,11 @@ A thread has at most one transaction that writes and one that reads, as on SQLit
 from __future__ import annotations
 
 import logging
+import selectors
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from time import monotonic, sleep
 from typing import Any
 
 import psycopg
@@ -44,40 +46,34 @@ from psycopg_pool import ConnectionPool
 from picomem import errors
 from picomem.coded_text import CodedText, Command
 from picomem.records.scope import Scope
-from picomem.store.connector import EVERYONE, Everyone
+from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore, Several
 from picomem.store.postgres import commit as postgres_commit
 from picomem.store.postgres import search as postgres_search
 from picomem.store.postgres.dialect import SCHEMA
 from picomem.store.postgres.errors import LOCK_SECONDS, postgres_translated
+from picomem.store.postgres.machines import division, drop_moved_copies, rewrite, table_parts, wait_for_readers
 from picomem.store.postgres.schema import PostgresMaintenance, prepare
-from picomem.store.postgres.transaction import OpenTransaction, PostgresTransaction, seeing
+from picomem.store.postgres.transaction import (
+    PROPAGATE,
+    Message,
+    OpenTransaction,
+    PostgresTransaction,
+    seeing,
+    send,
+)
 from picomem.text.terms import VERSION as TERMS_VERSION
 
-PARTITIONS = 32
 CONNECTIONS = 10  # of a process at most
 _CONNECT_SECONDS = 10
-_ATTEMPTS = CONNECTIONS + 2  # to begin a transaction: after a restart of the server every connection is broken
+_ATTEMPTS = 2  # to begin a transaction
 _PREPARED_AFTER = 1  # runs of a statement on a connection
 _MOST_PREPARED = 200  # statements of a connection
+_MOST_PIECES = 8  # of what a server says that nobody asked
 _MOST_IDLE_SECONDS = 600  # of a write, whose lock others wait for: its process or its machine may be gone
 
 _PATH = f"SET LOCAL search_path TO {SCHEMA}"
-_OF_USER = (  # whether a partition is one of a user's
-    "satisfies_hash_partition(i.inhparent, (bound.numbers[1])::int, (bound.numbers[2])::int, %(user)s::text)"
-)
-_TABLES = (  # the tables with rows, each with its primary key
-    "SELECT t.relname, k.relname FROM pg_class AS t JOIN pg_index AS x ON x.indrelid = t.oid AND x.indisprimary "
-    "JOIN pg_class AS k ON k.oid = x.indexrelid LEFT JOIN pg_inherits AS i ON i.inhrelid = t.oid "
-    "CROSS JOIN LATERAL (SELECT regexp_match(pg_get_expr(t.relpartbound, t.oid), 'modulus (\\d+), remainder (\\d+)')) "
-    f"AS bound (numbers) WHERE t.relnamespace = to_regnamespace('{SCHEMA}') AND t.relkind = 'r' "
-    f"AND (%(user)s::text IS NULL OR t.relispartition AND {_OF_USER}) ORDER BY t.relname"
-)
-_SNAPSHOT = f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {_PATH}"
-_READERS = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-    "AND age(backend_xmin) >= age(%s::xid)"
-)
-_IDLE = f"SET LOCAL idle_in_transaction_session_timeout = '{_MOST_IDLE_SECONDS}s'"
+_SNAPSHOT = ("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", PROPAGATE, _PATH)
+_IDLE = f"SET LOCAL idle_in_transaction_session_timeout TO '{_MOST_IDLE_SECONDS}s'"
 _TERMS = "SELECT value FROM meta WHERE name = 'terms_version'"
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # each failure becomes an error of ours
@@ -88,8 +84,8 @@ class PostgresConnector:
 
     read_only = False
 
-    def __init__(self, address: str, *, create: bool = True, partitions: int = PARTITIONS) -> None:
-        """`partitions` is how many a new store gets."""
+    def __init__(self, address: str, *, create: bool = True, citus: CitusChoice | None = None) -> None:
+        """With `citus` a new store is divided among the machines of Citus; a store that is there must be."""
         try:
             parts = conninfo_to_dict(address)
         except psycopg.ProgrammingError as error:
@@ -102,7 +98,7 @@ class PostgresConnector:
         self._connection_string = make_conninfo(address, **_defaults(parts))
         with postgres_translated(self.name):
             with psycopg.connect(self._connection_string, autocommit=True) as connection:
-                prepare(connection, self.name, partitions, create=create)
+                prepare(connection, self.name, create=create, citus=citus)
             self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
                 self._connection_string,
                 min_size=0,
@@ -121,10 +117,13 @@ class PostgresConnector:
             yield PostgresTransaction(opened)
 
     @contextmanager
-    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[PostgresTransaction]:
+    def write(
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
+    ) -> Iterator[PostgresTransaction]:
         """One transaction: all of it or nothing. Raises Locked or StoreError."""
         user = scope.user if isinstance(scope, Scope) else None
-        with self._begun(user, wait_seconds) as (opened, terms):
+        several = scope.users if isinstance(scope, Several) else ()
+        with self._begun(user, wait_seconds, several) as (opened, terms):
             if terms != TERMS_VERSION:
                 raise errors.StoreError(
                     CodedText("failure.other_full_text", place=self.name, command=Command("doctor", repair=True))
@@ -142,45 +141,36 @@ class PostgresConnector:
         """Maintenance of the database as a whole."""
         return PostgresMaintenance(self)
 
-    def one_number(self, text: str) -> int:
-        """The number that a statement about the database itself gives."""
-        with self._snapshot() as opened:
-            row = opened.execute(text, {}, None).fetchone()
-        return int(row[0]) if row else 0
-
     def incomplete_full_text(self) -> list[str]:
         """The tables of full text that are not complete."""
-        with self._snapshot() as opened:
-            return postgres_search.incomplete(opened.see(None))
+        with self.asking() as connection:
+            return postgres_search.incomplete(connection)
 
-    def one_row(self, text: str) -> tuple[Any, ...]:
-        """The row that a statement about the database itself gives."""
+    @contextmanager
+    def asking(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection for questions about the database itself."""
         with self._snapshot() as opened:
-            return opened.execute(text, {}, None).fetchone() or ()
+            yield opened.see(None)
+
+    def described(self) -> ServerStore:
+        """How the store is divided."""
+        with self.asking() as connection:
+            return ServerStore(self.name, *division(connection))
 
     def rewrite_tables(self, wait_seconds: float, user: str | None = None) -> None:
-        """Write the partitions of a user with their indexes anew, or every table, waiting so long at most for each.
+        """Write the tables with their indexes anew, of Citus the shards of a user alone, waiting so long at most for
+        each.
 
-        Raises Locked and DiskFull. CLUSTER writes a table anew as VACUUM FULL does, and does so in a transaction: then
-        the time that it waits ends with the transaction, and a pool may stand in front.
+        Raises StoreError, as Locked or DiskFull. CLUSTER writes a table anew as VACUUM FULL does, and does so in a
+        transaction: then the time that it waits ends with the transaction, and a pool may stand in front.
         """
-        limit = f"SET LOCAL lock_timeout = {max(1, round(wait_seconds * 1000))}"
         with self._explained(), psycopg.connect(self._connection_string, autocommit=True) as connection:
             connection.prepare_threshold = None
-            tables = connection.execute(_TABLES.encode(), {"user": user}).fetchall()
-            self._wait_for_readers(connection, wait_seconds)
-            for table, key in tables:
-                connection.execute(f"BEGIN; {limit}; CLUSTER {SCHEMA}.{table} USING {key}; COMMIT".encode())
-                connection.execute(f"ANALYZE {SCHEMA}.{table}".encode())
-
-    def _wait_for_readers(self, connection: psycopg.Connection[Any], wait_seconds: float) -> None:
-        """Wait until nobody reads from a moment before this one: rows that somebody still sees would be kept."""
-        deadline = monotonic() + wait_seconds
-        (now,) = connection.execute("SELECT pg_current_xact_id()::xid::text").fetchone() or ("",)
-        while connection.execute(_READERS.encode(), (now,)).fetchone() != (0,):
-            if monotonic() > deadline:
-                raise errors.Locked(CodedText("failure.tables_being_read", place=self.name, command=Command("purge")))
-            sleep(0.02)
+            parts = table_parts(connection, user)
+            wait_for_readers(connection, self.name, parts, wait_seconds)
+            for part in parts:
+                rewrite(connection, part, wait_seconds)
+            drop_moved_copies(connection, self.name, wait_seconds)
 
     def close(self) -> None:
         """Close every connection."""
@@ -203,14 +193,15 @@ class PostgresConnector:
             finally:
                 self._local.read = None
 
-    def _begin_snapshot(self, first: str) -> psycopg.Connection[Any]:
-        return self._began(f"{_SNAPSHOT}; {first}")[0]
+    def _begin_snapshot(self, first: Sequence[Message]) -> psycopg.Connection[Any]:
+        return self._began([*_SNAPSHOT, *first])[0]
 
     @contextmanager
     def _begun(
-        self, user: str | None, wait_seconds: float | None = None
+        self, user: str | None, wait_seconds: float | None = None, several: Sequence[str] = ()
     ) -> Iterator[tuple[OpenTransaction, str | None]]:
-        """The transaction of a user, or of everyone, and the version of full text; nested calls join the outer one."""
+        """The transaction of a user, of several or of everyone, and the version of full text; nested calls join the
+        outer one."""
         outer = getattr(self._local, "write", None)
         if outer is not None:
             if self._local.user not in (None, user):
@@ -218,18 +209,21 @@ class PostgresConnector:
             with self._explained():
                 yield outer
             return
-        whose = EVERYONE if user is None else user
+        locked = several if user is None else (user,)
+        whose = locked[-1] if locked else EVERYONE
         token = postgres_commit.new_token()
-        lock = "LOCK TABLE user_locks IN EXCLUSIVE MODE" if user is None else postgres_commit.locking(user, token)
+        locks: list[Message] = [
+            text for name in locked for text in (*seeing(name), postgres_commit.locking(name, token))
+        ]
+        locks = locks or [*seeing(EVERYONE), "LOCK TABLE user_locks IN EXCLUSIVE MODE"]
         wait = max(1, round((LOCK_SECONDS if wait_seconds is None else wait_seconds) * 1000))  # 0 would wait forever
-        limits = f"SET LOCAL lock_timeout = '{wait}ms'; {_IDLE}"
-        begin = f"BEGIN; {_PATH}; {limits}; {seeing(whose)}; {lock}; {_TERMS}"
+        limit = f"SET LOCAL lock_timeout TO '{wait}ms'"
         with self._explained():
-            connection, cursor = self._began(begin)
+            connection, cursor = self._began(["BEGIN", PROPAGATE, _PATH, limit, _IDLE, *locks, _TERMS])
         opened = OpenTransaction(self.name, whose, connection)
-        with self._ended(opened, partial(self._settle, user, token)):
-            rows = list(_results(cursor))
-            terms = str(rows[-1][0][0]) if rows[-1] else None
+        with self._ended(opened, partial(self._settle, locked[0] if locked else None, token)):
+            row = cursor.fetchone()
+            terms = str(row[0]) if row else None
             self._local.write, self._local.user = (opened, terms), user
             try:
                 yield opened, terms
@@ -261,22 +255,20 @@ class PostgresConnector:
     def _commit(self, connection: psycopg.Connection[Any], settle: Callable[[], None]) -> None:
         try:
             ended = connection.execute("COMMIT", prepare=False)
-        except psycopg.OperationalError:
-            if not connection.closed:
-                raise
+        except (psycopg.OperationalError, psycopg.InternalError):  # which Citus says of a machine that did not answer
             settle()
         else:
             if ended.statusmessage != "COMMIT":  # the server rolls back where a statement had failed
                 raise errors.StoreError(f"A statement had failed in {self.name}; nothing was written.")
 
-    def _began(self, begin: str) -> tuple[psycopg.Connection[Any], psycopg.Cursor[Any]]:
-        """A connection on which a transaction has begun, and what the message that began it gave."""
+    def _began(self, begin: Sequence[Message]) -> tuple[psycopg.Connection[Any], psycopg.Cursor[Any]]:
+        """A connection on which a transaction has begun, and what the last of the messages gave."""
         if self._is_closed:
             raise errors.StoreError(f"{self.name} was closed; open it again.")
         for attempt in range(1, _ATTEMPTS + 1):
-            connection = self._pool.getconn()
+            connection = self._open_connection()
             try:
-                return connection, connection.execute(begin.encode())
+                return connection, send(connection, begin)
             except BaseException as error:
                 if not connection.closed:
                     with suppress(psycopg.Error):
@@ -285,6 +277,16 @@ class PostgresConnector:
                 if not isinstance(error, psycopg.OperationalError) or not connection.closed or attempt == _ATTEMPTS:
                     raise
         raise AssertionError("unreachable")
+
+    def _open_connection(self) -> psycopg.Connection[Any]:
+        """A connection that the server has not closed since it was used last: after a restart all are."""
+        for _ in range(CONNECTIONS):
+            connection = self._pool.getconn()
+            if not _was_closed(connection):
+                return connection
+            connection.close()
+            self._pool.putconn(connection)
+        return self._pool.getconn()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -308,22 +310,27 @@ def _configured(connection: psycopg.Connection[Any]) -> None:
         connection.prepared_max = _MOST_PREPARED
 
 
+def _was_closed(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the server has closed a connection that nobody uses, without asking it anything."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.fileno(), selectors.EVENT_READ)
+        for _ in range(_MOST_PIECES):  # its last words, and then the end
+            if not selector.select(0):
+                return False
+            try:
+                connection.pgconn.consume_input()
+            except psycopg.OperationalError:
+                return True
+    return False
+
+
 def _restart_snapshot(connection: psycopg.Connection[Any]) -> None:
     """Begin a snapshot anew on a connection whose transaction an error has ended."""
-    connection.execute(f"ROLLBACK; {_SNAPSHOT}".encode())
+    send(connection, ["ROLLBACK", *_SNAPSHOT])
 
 
 def _all_was_read() -> None:
     """A snapshot has nothing to store, so its COMMIT needs no answer."""
-
-
-def _results(cursor: psycopg.Cursor[Any]) -> Iterator[list[Any]]:
-    """The rows of each statement of a message that has any."""
-    while True:
-        if cursor.description is not None:
-            yield cursor.fetchall()
-        if not cursor.nextset():
-            return
 
 
 def _defaults(parts: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ Statements and tables stand once, in `sql/` and `schema/`, as SQLite takes them.
 In a table:
 
 - TEXT is compared by its bytes (collation "C"), INTEGER has 64 bits, REAL is a double, BLOB is bytea.
-- STRICT and WITHOUT ROWID go. Each table with a `user_id` is partitioned by its hash.
+- STRICT and WITHOUT ROWID go. Each table with a `user_id` gets row-level security, and for Citus is divided among
+  machines by the hash of it.
 - Full text is tables of PostgreSQL's own (`schema/search_postgres.sql`), so FTS5's are left out.
 
 Besides, the values differ: a truth value is a number, and the sum of whole numbers is one (`adapt` in `connector.py`).
@@ -55,7 +56,7 @@ _PIECE = re.compile(
 )
 _SCHEMA_STATEMENT = re.compile(r"(?:--[^\n]*\n|'(?:[^']|'')*'|[^;'])+;")
 _SCHEMA_COMMENT = re.compile(r"--[^\n]*\n")
-_TABLE = re.compile(r"CREATE TABLE (\w+) \((.*)\)[^()]*;", re.DOTALL)
+_TABLE = re.compile(r"CREATE TABLE (\w+) \((.*)\)[^()]*", re.DOTALL)
 _TYPE = re.compile(r"\b(TEXT|INTEGER|REAL|BLOB)\b")
 _OF_FULL_TEXT = re.compile(r"CREATE VIRTUAL TABLE|INSERT INTO \w+_words ")
 
@@ -89,10 +90,11 @@ def _members(name: str) -> str:
     return f"(SELECT value::{LISTS[name]} AS value FROM json_array_elements_text(%({name})s::json) AS member(value))"
 
 
-def translated_schema(text: str, partitions: int) -> Iterator[str]:
-    """The statements that make the tables and indexes of a file of `schema/`, full text left out."""
+def translated_schema(text: str, *, for_citus: bool) -> Iterator[str]:
+    """The statements that make the tables and indexes of a file of `schema/`, full text left out. `for_citus` lets
+    Citus divide the tables among its machines."""
     for match in _SCHEMA_STATEMENT.finditer(text):
-        sql = _SCHEMA_COMMENT.sub("", match[0]).strip()
+        sql = _SCHEMA_COMMENT.sub("", match[0]).strip().removesuffix(";")
         if not sql or _OF_FULL_TEXT.match(sql):
             continue
         table = _TABLE.fullmatch(sql)
@@ -100,38 +102,33 @@ def translated_schema(text: str, partitions: int) -> Iterator[str]:
             yield _TYPE.sub(_typed, sql) if sql.startswith("ALTER TABLE") else sql
             continue
         name, columns = table[1], _TYPE.sub(_typed, table[2])
-        if not re.search(r"\buser_id\b", columns):
-            yield f"CREATE TABLE {name} ({columns});"
-            continue
-        yield f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (user_id);"
-        yield from partitioned(name, partitions)
+        yield f"CREATE TABLE {name} ({columns})"
+        if re.search(r"\buser_id\b", columns):
+            yield from _fenced(name, for_citus=for_citus)
+        elif for_citus:
+            yield f"SELECT create_reference_table('{name}')"
 
 
 def _typed(kind: re.Match[str]) -> str:
     return _TYPES[kind[0]]
 
 
-def partitioned(table: str, partitions: int) -> Iterator[str]:
-    """The statements that make the partitions of a table, and let nobody see rows but those of the user who is named.
+FIRST_TABLE = "user_marks"  # the first one with a user: the shards of the others lie beside its shards
 
-    A partition that is read by its own name shows nothing at all.
+
+def _fenced(table: str, *, for_citus: bool) -> Iterator[str]:
+    """Let nobody see rows but those of the user who is named, or everyone's where that is asked for.
+
+    Citus takes no subquery in a policy, and moves no shard while somebody writes where row-level security is forced on
+    the owner: there the owner sees all rows, and the doctor says so.
     """
-    for number in range(partitions):
-        partition = f"{table}_{number:02}"
-        yield (
-            f"CREATE TABLE {partition} PARTITION OF {table} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number});"
-        )
-        yield from _fenced(partition)
-    yield from _fenced(table)
+    yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
+    if not for_citus:
+        yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
     yield (
-        f"CREATE POLICY own_rows ON {table} "
-        "USING (user_id = (SELECT nullif(current_setting('picomem.user_id', true), '')));"
+        f"CREATE POLICY own_rows ON {table} USING (user_id = current_setting('picomem.user_id', true) "
+        "OR current_setting('picomem.everyone', true) = 'on')"
     )
-    yield (
-        f"CREATE POLICY rows_of_everyone ON {table} USING ((SELECT current_setting('picomem.everyone', true)) = 'on');"
-    )
-
-
-def _fenced(table: str) -> Iterator[str]:
-    yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
-    yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY;"
+    if for_citus:
+        beside = "none" if table == FIRST_TABLE else FIRST_TABLE
+        yield f"SELECT create_distributed_table('{table}', 'user_id', colocate_with => '{beside}')"

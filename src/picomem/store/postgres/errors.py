@@ -47,6 +47,13 @@ _SENTENCES: tuple[tuple[tuple[type[Exception], ...], type[errors.PicomemError], 
         "{store} gave no connection in time; nothing was written. Look whether the server runs, and try again.",
     ),
     (
+        # What Citus says of one of its machines: that of the server itself has no such code.
+        (postgres.ConnectionFailure, postgres.ConnectionDoesNotExist, postgres.SqlclientUnableToEstablishSqlconnection),
+        errors.Unreachable,
+        "A machine of {store} does not answer ({said}), so the memory that it holds can be neither read nor written; "
+        "try again when it runs.",
+    ),
+    (
         (postgres.LockNotAvailable,),
         errors.Locked,
         f"{{store}} has been locked by another process for {LOCK_SECONDS} seconds; nothing was written. Try again "

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from picomem.errors import Unreachable
 from picomem.records.scope import Scope
 from picomem.store.postgres.dialect import SCHEMA, translated_schema
+from picomem.store.postgres.machines import is_distributed
 from picomem.store.search import MOST_DOCUMENTS, Document, analyse, saturate
 from picomem.store.sql_statements import schema
 
@@ -51,6 +53,7 @@ class PostgresSearch:
             numbers += [document.doc] * len(postings)
             sizes += [size] * len(postings)
             count, total = count + 1, total + size
+        self._count(scope, source, count, total)  # first, for it makes the row of which `add_postings` takes the user
         if words:
             self._tx.run(
                 "add_postings",
@@ -61,7 +64,6 @@ class PostgresSearch:
                 frequencies=frequencies,
                 sizes=sizes,
             )
-        self._count(scope, source, count, total)
 
     def remove(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
         count = total = 0
@@ -122,7 +124,11 @@ class PostgresSearch:
         return near
 
     def has_term_with(self, part: str) -> bool:
-        return self._tx.one("any_term_with", part=part) is not None
+        try:
+            return self._tx.one("any_term_with", part=part) is not None
+        except Unreachable:
+            answering = self._tx.all("users")
+            return any(self._tx.one("user_term_with", user=user, part=part) for user, _ in answering)
 
     def size(self, source: str) -> int:
         row = self._tx.one("indexed_documents", source=_NUMBERS[source])
@@ -159,7 +165,7 @@ def _mean_size(documents: int, total: int) -> float:
 
 
 TABLES = ("word_postings", "word_totals")
-# A table of ours has its columns, its primary key, and as many partitions as the rows have.
+# A table of ours has its columns and its primary key.
 _INCOMPLETE = f"""
 SELECT t.name FROM (
     VALUES ('word_postings', ARRAY['doc', 'frequency', 'size', 'source', 'term', 'user_id']),
@@ -170,22 +176,18 @@ WHERE found.id IS NULL
     OR (SELECT array_agg(CAST(attname AS text) ORDER BY attname COLLATE "C") FROM pg_attribute
         WHERE attrelid = found.id AND attnum > 0 AND NOT attisdropped) IS DISTINCT FROM t.columns
     OR NOT EXISTS (SELECT FROM pg_index WHERE indrelid = found.id AND indisprimary AND indisvalid)
-    OR (SELECT count(*) FROM pg_inherits WHERE inhparent = found.id)
-        <> (SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('{SCHEMA}.memories'))
 """
-_PARTITIONS = f"SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('{SCHEMA}.memories')"
 
 
 def incomplete(connection: psycopg.Connection[Any]) -> list[str]:
-    """The names of the tables of full text that are gone, or lack a column, their key or a partition."""
+    """The names of the tables of full text that are gone, or lack a column or their key."""
     return [name for (name,) in connection.execute(_INCOMPLETE.encode()).fetchall()]
 
 
 def make_anew(connection: psycopg.Connection[Any]) -> None:
     """Make both tables anew, empty. Within a transaction whose search path is the schema."""
-    (partitions,) = connection.execute(_PARTITIONS.encode()).fetchone() or (0,)
     for table in TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {SCHEMA}.{table}".encode())
-    for text in translated_schema(schema("search_postgres"), int(partitions)):
+    for text in translated_schema(schema("search_postgres"), for_citus=is_distributed(connection)):
         if any(table in text for table in TABLES):
             connection.execute(text.encode())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
 from psycopg import sql as quoted
 
-from picomem.errors import Corrupt
+from picomem.errors import Corrupt, Unreachable
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
 from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
@@ -16,10 +16,14 @@ from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres import search as postgres_search
 from picomem.store.postgres.dialect import translated_statement
 from picomem.store.postgres.errors import postgres_translation
+from picomem.store.postgres.machines import users_that_answer
 from picomem.store.postgres.search import PostgresSearch
 from picomem.store.sql_statements import is_of_everyone, statement
 
 DATABASE = "postgres"  # whose statements
+
+_RANGE = "u.user_id >= :first AND u.user_id <= :last"  # of the users of whom due work is asked
+Message = str | tuple[str, Mapping[str, object]]  # a statement, and its values where it has any
 
 
 class OpenTransaction:
@@ -34,18 +38,23 @@ class OpenTransaction:
         store: str,
         sees: str | Everyone | None = None,
         connection: psycopg.Connection[Any] | None = None,
-        begin: Callable[[str], psycopg.Connection[Any]] | None = None,
+        begin: Callable[[Sequence[Message]], psycopg.Connection[Any]] | None = None,
         restart: Callable[[psycopg.Connection[Any]], object] | None = None,
     ) -> None:
         """It has begun on a connection, or begins with its first statement, which spares a round trip.
 
-        Then `begin` takes the statement that says whose rows are seen, if any, and gives the connection, and `restart`
+        Then `begin` takes the statements that say whose rows are seen, if any, and gives the connection, and `restart`
         begins it anew there, with nobody's rows."""
         self.store = store
         self._restart = restart
         self.connection = connection
         self._begin = begin
         self._sees = sees
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether it only reads, and goes on after an error."""
+        return self._restart is not None
 
     def execute(self, text: str, values: Mapping[str, object], sees: str | Everyone | None) -> psycopg.Cursor[Any]:
         """Run a statement that sees the rows of a user, of everyone, or as far as that matters of nobody."""
@@ -54,8 +63,10 @@ class OpenTransaction:
             return cursor.execute(translated_statement(text).encode(), values)
         except psycopg.Error as error:
             translation = postgres_translation(error, self.store)
-            if isinstance(translation, Corrupt) and self._restart is not None and self.connection is not None:
-                # The server ends a transaction with its first error, and a recall goes on without what is damaged.
+            is_passed_over = isinstance(translation, Corrupt | Unreachable)
+            if is_passed_over and self._restart is not None and self.connection is not None:
+                # The server ends a transaction with its first error, and a recall goes on without what is damaged, as
+                # does what is asked of everyone without those whose machine does not answer.
                 self._restart(self.connection)
                 self._sees = None
             raise translation from error
@@ -71,22 +82,40 @@ class OpenTransaction:
     def see(self, whose: str | Everyone | None) -> psycopg.Connection[Any]:
         """Let the following statements see the rows of a user, or of everyone; None changes nothing."""
         is_new = whose is not None and whose != self._sees
-        shown = seeing(whose) if is_new and whose is not None else ""
+        shown = seeing(whose) if is_new and whose is not None else ()
         if self.connection is None:
             assert self._begin is not None
             self.connection = self._begin(shown)
         elif shown:
-            self.connection.execute(shown.encode())
+            send(self.connection, shown)
         if is_new:
             self._sees = whose
         return self.connection
 
 
-def seeing(whose: str | Everyone) -> str:
-    """The statement by which the server shows the rows of a user, or of everyone, until the transaction ends."""
+# How a transaction begins: what is set after it reaches the machines of Citus too. A plain server passes over it.
+PROPAGATE = "SET LOCAL citus.propagate_set_commands TO 'local'"
+
+
+def seeing(whose: str | Everyone) -> tuple[str, str]:
+    """The statements by which the server shows the rows of a user, or of everyone, until the transaction ends.
+
+    Of all that sets a value, Citus passes on SET LOCAL with a literal alone."""
     user, everyone = ("", "on") if isinstance(whose, Everyone) else (whose, "")
-    name = quoted.Literal(user).as_string(None)
-    return f"SELECT set_config('picomem.user_id', {name}, true), set_config('picomem.everyone', '{everyone}', true)"
+    name = quoted.Literal(user).as_string(None).strip()
+    return f"SET LOCAL picomem.user_id TO {name}", f"SET LOCAL picomem.everyone TO '{everyone}'"
+
+
+def send(connection: psycopg.Connection[Any], messages: Sequence[Message]) -> psycopg.Cursor[Any]:
+    """Run statements in one round trip, and return the last one's cursor.
+
+    Each is a message of its own: of several in one message Citus would pass on the whole text to its machines."""
+    cursor = connection.cursor()
+    with connection.pipeline():
+        for message in messages:
+            text, values = (message, None) if isinstance(message, str) else message
+            cursor = connection.execute(text.encode(), values, prepare=False)
+    return cursor
 
 
 class PostgresTransaction(Transaction):
@@ -103,7 +132,30 @@ class PostgresTransaction(Transaction):
 
     def all(self, name: str, /, **values: object) -> list[Row]:
         self._refuse_others(name, values)
-        return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).fetchall()
+        text = statement(name, DATABASE)
+        try:
+            return self._opened.execute(text, values, _whose(name, values)).fetchall()
+        except Unreachable:
+            if not self._opened.is_snapshot or not is_of_everyone(name):
+                raise
+            answered = self._of_those_that_answer(name, text, values)
+            if answered is None:
+                raise
+            return answered
+
+    def _of_those_that_answer(self, name: str, text: str, values: Mapping[str, object]) -> list[Row] | None:
+        """What a statement of everyone gives without the users whose machine does not answer; None for one that has to
+        see all rows."""
+        if name != "users" and _RANGE not in text:
+            return None
+        users = users_that_answer(self._opened.see(None))
+        if name == "users":
+            return [(user, len(user.encode())) for user in users]
+        chosen = [user for user in users if str(values["first"]) <= user <= str(values["last"])]
+        of_one = text.replace(_RANGE, "u.user_id = :user")
+        return [
+            row for user in chosen for row in self._opened.execute(of_one, {**values, "user": user}, user).fetchall()
+        ]
 
     def one(self, name: str, /, **values: object) -> Row | None:
         self._refuse_others(name, values)

@@ -7,7 +7,7 @@
 --   * row_hash is a hash of all other columns (store/row_hash.py); content_hash is that of a text, to find equal texts.
 --     A table without row_hash holds what is derived from other rows, or what ends by itself.
 -- PostgreSQL reads the same files with INTEGER as BIGINT, REAL as double precision and BLOB as BYTEA, without STRICT
--- and WITHOUT ROWID, and divides each table that has a user_id into partitions (store/postgres/dialect.py).
+-- and WITHOUT ROWID, and Citus divides each table that has a user_id among its machines (store/postgres/dialect.py).
 -- Comments stand between the statements, because SQLite keeps the text of a statement, and sqlite/schema.py compares it.
 
 -- What belongs to no user: the key of redaction fingerprints and tombstones, the version of the analyser of full text,

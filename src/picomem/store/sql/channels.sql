@@ -36,7 +36,8 @@ WHERE user_id = :user AND channel = :channel AND account = :account AND conversa
   AND direction = 'in'
 
 -- everyone: users_with_open_channel_messages
-SELECT DISTINCT user_id FROM channel_messages WHERE state IN ('waiting', 'ready', 'sending') ORDER BY user_id
+SELECT DISTINCT u.user_id FROM channel_messages AS u
+WHERE u.user_id >= :first AND u.user_id <= :last AND u.state IN ('waiting', 'ready', 'sending') ORDER BY u.user_id
 
 -- name: delete_old_channel_messages
 DELETE FROM channel_messages

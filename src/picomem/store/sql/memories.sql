@@ -217,6 +217,18 @@ SELECT id, known_from, change_id FROM memories
 WHERE {believed_now} AND {undecided} AND origin IN ('tool', 'web', 'other')
 ORDER BY known_from DESC, id
 
+-- part: undecided_changes
+-- The order and the bound lead to the index memories_undecided.
+(SELECT change_id FROM memories WHERE {believed_now} AND {undecided} AND origin IN ('tool', 'web', 'other')
+ORDER BY known_from DESC, id LIMIT 1000000000)
+
+-- name: count_undecided
+SELECT count(*) FROM {undecided_changes} AS waiting
+
+-- name: undecided_of_verb
+WITH waiting AS {undecided_changes}
+SELECT c.id FROM changes AS c WHERE c.user_id = :user AND c.verb = :verb AND c.id IN (SELECT change_id FROM waiting)
+
 -- part: entry
 -- What may stand in the index page, as the index memories_entries has it.
 origin NOT IN ('tool', 'web', 'other')
@@ -371,6 +383,11 @@ ORDER BY child_id, child_version, parent_kind, parent_id
 SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND parent_kind = 'episode' AND parent_id IN (SELECT value FROM json_each(:ids))
 ORDER BY parent_id, child_id, child_version
+
+-- name: memories_made_from_transcript
+SELECT DISTINCT l.child_id FROM lineage AS l
+WHERE l.user_id = :user AND l.parent_kind = 'episode' AND l.child_kind = 'memory'
+  AND l.parent_id IN (SELECT e.id FROM episodes AS e WHERE e.user_id = :user AND e.transcript_id = :transcript_id)
 
 -- part: index_page_columns
 page, tokens, left_out, made_from, agent, project, budget, user_id, row_hash

@@ -1,10 +1,14 @@
 -- Full text on PostgreSQL, see postgres/search.py.
 
 -- name: add_postings
+-- The user is taken from a row of theirs, because Citus runs an INSERT of a SELECT on one machine only by a table there.
 INSERT INTO word_postings (user_id, source, term, doc, frequency, size)
-SELECT :user, CAST(:source AS smallint), p.term, p.doc, p.frequency, p.size
-FROM unnest(CAST(:words AS text[]), CAST(:numbers AS bigint[]), CAST(:frequencies AS bigint[]), CAST(:sizes AS bigint[]))
+SELECT t.user_id, t.source, p.term, p.doc, p.frequency, p.size
+FROM word_totals AS t
+CROSS JOIN
+    unnest(CAST(:words AS text[]), CAST(:numbers AS bigint[]), CAST(:frequencies AS bigint[]), CAST(:sizes AS bigint[]))
     AS p (term, doc, frequency, size)
+WHERE t.user_id = :user AND t.source = :source
 
 -- name: remove_postings
 DELETE FROM word_postings WHERE user_id = :user AND source = :source AND doc = :doc AND term = ANY(:words)
@@ -51,6 +55,9 @@ CROSS JOIN LATERAL (
     WHERE user_id = :user AND source = :source AND term >= h.head COLLATE "C" AND term < h.head || :highest COLLATE "C"
     GROUP BY term ORDER BY term LIMIT :limit
 ) AS t ORDER BY t.term
+
+-- name: user_term_with
+SELECT 1 FROM word_postings WHERE user_id = :user AND strpos(term, :part) > 0 LIMIT 1
 
 -- everyone: any_term_with
 SELECT 1 FROM word_postings WHERE strpos(term, :part) > 0 LIMIT 1

@@ -29,7 +29,7 @@ from picomem import errors
 from picomem.coded_text import CodedText, Command
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
-from picomem.store.connector import Everyone, Maintenance
+from picomem.store.connector import Everyone, Maintenance, Several
 from picomem.store.files import ballast
 from picomem.store.files.database_files import SUFFIXES, log_size, make_log_writable
 from picomem.store.files.file_checks import last_check
@@ -121,7 +121,7 @@ class SqliteConnector:
             self._warn_if_damage_was_found()
 
     def _way_back(self) -> str:
-        from picomem.store.files.daily_copies import restore_command
+        from picomem.store.files.daily_copies import restore_command  # noqa: PLC0415 - a recall does not need it
 
         command = restore_command(self.path)
         if not command:
@@ -147,7 +147,7 @@ class SqliteConnector:
 
     def warn_of_damage(self) -> None:
         """Log that the daily check has found damage."""
-        import logging
+        import logging  # noqa: PLC0415 - a recall does not need it
 
         logging.getLogger("picomem").warning(
             "%s is damaged, so answers may leave something out; run `picomem doctor --repair`, which says what only a "
@@ -167,7 +167,7 @@ class SqliteConnector:
             differing = difference(connection)
         self._foreign = ", ".join(differing.would_run())
         if (problems := differing.problems()) and not self._is_examined:
-            import logging
+            import logging  # noqa: PLC0415 - a recall does not need it
 
             logging.getLogger("picomem").warning(
                 "In %s, %s; %s.", self.path, "; ".join(problems[:_MOST_NAMED]), self._schema_remedy(differing)
@@ -245,7 +245,9 @@ class SqliteConnector:
                         connection.execute("COMMIT")
 
     @contextmanager
-    def write(self, scope: Scope | Everyone, *, wait_seconds: float | None = None) -> Iterator[SqliteTransaction]:
+    def write(
+        self, scope: Scope | Several | Everyone, *, wait_seconds: float | None = None
+    ) -> Iterator[SqliteTransaction]:
         """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
 
         Raises StoreError as well where full text was made by another version of the analyser: what that version put in
@@ -439,7 +441,7 @@ class SqliteConnector:
     @property
     def maintenance(self) -> Maintenance:
         """Maintenance of the file as a whole."""
-        from picomem.store.sqlite.maintenance import SqliteMaintenance  # a recall needs nothing of it
+        from picomem.store.sqlite.maintenance import SqliteMaintenance  # noqa: PLC0415 - a recall does not need it
 
         return SqliteMaintenance(self)
 

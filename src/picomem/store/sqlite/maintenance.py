@@ -69,6 +69,9 @@ class SqliteMaintenance:
         with translated(self._path), closing(self._connector.open_reader()) as connection:
             return difference(connection).left_alone()
 
+    def silent_machines(self) -> list[str]:
+        return []
+
     def words_integrity(self, source: str) -> str:
         """The problems that the own check of full text finds."""
         with translated(self._path), closing(self._connector.open_reader()) as connection:

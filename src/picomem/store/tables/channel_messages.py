@@ -10,6 +10,7 @@ from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.sql_access import sql
+from picomem.store.tables.due_work import LAST_USER
 
 
 def put(tx: Transaction, message: ChannelMessage) -> None:
@@ -54,7 +55,8 @@ def last_said(tx: Transaction, scope: Scope, channel: str, account: str, convers
 
 def users(tx: Transaction) -> list[str]:
     """The users with something to answer or to send."""
-    return [str(user) for (user,) in sql(tx).all("users_with_open_channel_messages")]
+    rows = sql(tx).all("users_with_open_channel_messages", first="", last=LAST_USER)
+    return [str(user) for (user,) in rows]
 
 
 def delete_before(tx: Transaction, scope: Scope, before: Micros) -> None:

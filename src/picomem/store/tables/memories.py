@@ -190,9 +190,13 @@ def versions_after(tx: Transaction, scope: Scope, memory_id: str, after: int) ->
     return read_rows(sql(tx).all("versions_after", user=scope.user, id=memory_id, after=after))
 
 
-def versions_of_numbers(tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int]) -> list[Memory]:
-    """The versions of a memory that have these numbers, in order."""
-    return read_rows(_numbered(tx, scope, memory_id, numbers))
+def versions_of_numbers(
+    tx: Transaction, scope: Scope, memory_id: str, numbers: Collection[int], damaged: list[str] | None = None
+) -> list[Memory]:
+    """The versions of a memory that have these numbers, in order. Damaged rows are left out and put on `damaged`;
+    without it they are an error."""
+    rows = _numbered(tx, scope, memory_id, numbers)
+    return read_rows(rows) if damaged is None else whole_rows(rows, scope, damaged)
 
 
 def unchecked_versions_of_numbers(
@@ -367,7 +371,7 @@ def free_key(tx: Transaction, owner: Scope, key: str, holder_id: str = "") -> st
     The number is the least above one that is taken. Few numbers are looked at, because thousands of statements may
     suggest one key.
     """
-    from picomem.text.memory_keys import numbered  # with the words of keys, which a recall does not need
+    from picomem.text.memory_keys import numbered  # noqa: PLC0415 - a recall needs no words of keys
 
     taken, free = 0, 1
     while _is_taken(tx, owner, numbered(key, free), holder_id):

@@ -50,3 +50,14 @@ def undecided(tx: Transaction, scope: Scope, now: Micros) -> list[Undecided]:
     """Return the current memories that came from tools, the web or others."""
     rows = sql(tx).all("undecided_memories", **reader_values(scope, now))
     return [Undecided(*of_types(row, (str, int, str))) for row in rows]
+
+
+def count_undecided(tx: Transaction, scope: Scope, now: Micros) -> int:
+    """Return how many memories `undecided` has."""
+    (count,) = sql(tx).one("count_undecided", **reader_values(scope, now)) or (0,)
+    return int(count)
+
+
+def undecided_of_verb(tx: Transaction, scope: Scope, now: Micros, verb: str) -> set[str]:
+    """Return the changes that made those memories which `undecided` has, as far as they are of a verb."""
+    return {str(id_) for (id_,) in sql(tx).all("undecided_of_verb", **reader_values(scope, now), verb=verb)}

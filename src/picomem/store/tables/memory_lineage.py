@@ -129,3 +129,9 @@ def made_from_episodes(tx: Transaction, scope: Scope, episode_ids: Sequence[str]
             parents.setdefault(values["child_id"], []).append(values["parent_id"])
     rows = sql(tx).all("newest_versions", user=scope.user, ids=json.dumps(list(parents))) if parents else []
     return [FromEpisodes(memory, parents[memory.id]) for memory in whole_rows(rows, scope, [])]
+
+
+def made_from_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> set[str]:
+    """The ids of the memories that were made from episodes of a transcript."""
+    rows = sql(tx).all("memories_made_from_transcript", user=scope.user, transcript_id=transcript_id)
+    return {str(child_id) for (child_id,) in rows}

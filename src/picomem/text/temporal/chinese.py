@@ -31,8 +31,8 @@ from picomem.text.temporal.chinese_words import (
     read_amount,
     read_number,
 )
-from picomem.text.temporal.holidays import holiday
 from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
+from picomem.text.temporal.words import holiday
 
 
 class _ChinesePoint(NamedTuple):
@@ -252,14 +252,7 @@ class _ChineseReader:
         match = self._match("yearpart", at)
         if match is None or self._before(at) in DIGITS or self._before(at) in tuple("每0123456789十明来"):
             return None
-        groups = {
-            "month": None,
-            "quarter": None,
-            "season": None,
-            "break": None,
-            "holiday": None,
-            **match.groupdict(),
-        }
+        groups = {"month": None, "quarter": None, "season": None, "break": None, "holiday": None, **match.groupdict()}
         return _ChinesePoint(spans.yearly(lambda year: self._in_year(year, groups)), match.end())
 
     def _named(self, at: int) -> _ChinesePoint | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from picomem.text.temporal.holidays import NAMES
+from picomem.text.temporal.words import NAMES
 
 FOLD = str.maketrans(
     "週禮個號這兩後來歲節從間幾過國慶聖誕鐘頭時點開陰陽勞動兒婦師親萬剛曆臘０１２３４５６７８９：／．－",

@@ -121,11 +121,7 @@ class Dates:
         start = at + 1 if self.low(at) == "the" else at
         if start > at and self.low(start) in ("day", "week", "month"):
             count, unit, after = 1.0, self.low(start), start + 1
-        elif (amount := read_quantity(self.words, at)) and UNITS.get(self.low(amount[1])) in (
-            "day",
-            "week",
-            "month",
-        ):
+        elif (amount := read_quantity(self.words, at)) and UNITS.get(self.low(amount[1])) in ("day", "week", "month"):
             count, unit, after = amount[0].high, UNITS[self.low(amount[1])], amount[1] + 1
         else:
             return None

@@ -19,12 +19,12 @@ from functools import cache
 
 from picomem.text.temporal import spans
 from picomem.text.temporal.dates import Dates, is_day
-from picomem.text.temporal.holidays import NAMES
 from picomem.text.temporal.names import NamedPoint
 from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, hull
 from picomem.text.temporal.words import (
     DAY_PARTS,
     MONTHS,
+    NAMES,
     ORDINALS,
     QUANTITY_OPENERS,
     SEASONS,
@@ -61,32 +61,8 @@ def _openers() -> frozenset[str]:
     """The words with which a phrase can begin; nearly all others are passed over by this one look."""
     feasts = {re.split(r"[\s']", name)[0] for name in NAMES}
     return frozenset(
-        {
-            *_BOUNDS,
-            "between",
-            "from",
-            "prior",
-            "up",
-            "around",
-            "the",
-            "this",
-            "these",
-            "last",
-            "past",
-            "previous",
-        }
-        | {
-            "current",
-            "today",
-            "yesterday",
-            "tonight",
-            "first",
-            "second",
-            "recently",
-            "lately",
-            "just",
-            "recent",
-        }
+        {*_BOUNDS, "between", "from", "prior", "up", "around", "the", "this", "these", "last", "past", "previous"}
+        | {"current", "today", "yesterday", "tonight", "first", "second", "recently", "lately", "just", "recent"}
         | {*SHARES, *DAY_PARTS, *UNITS, *MONTHS, *WEEKDAYS, *SEASONS, *QUANTITY_OPENERS, *ORDINALS}
         | {"weekend", "wed", "sat", "sun"}
         | feasts

@@ -12,16 +12,17 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from picomem.text.temporal import spans
-from picomem.text.temporal.holidays import NAMES, holiday
 from picomem.text.temporal.spans import Point, Span, fixed
 from picomem.text.temporal.words import (
     AMBIGUOUS_MONTHS,
     DAY_PARTS,
     FOLLOWERS,
     MONTHS,
+    NAMES,
     SEASONS,
     WEEKDAYS,
     Token,
+    holiday,
     read_number,
     read_ordinal,
 )

@@ -43,13 +43,7 @@ _DAY_PARTS = {
     "night": (18, 30),
 }
 _SEASON_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
-_SHARES = {
-    "early": (0, 3, 1),
-    "mid": (1, 3, 1),
-    "late": (2, 3, 1),
-    "first half": (0, 2, 0),
-    "second half": (1, 2, 0),
-}
+_SHARES = {"early": (0, 3, 1), "mid": (1, 3, 1), "late": (2, 3, 1), "first half": (0, 2, 0), "second half": (1, 2, 0)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.source import check_database, is_database
 from picomem.records.kinds import Kind
-from picomem.transfer.bounded_files import check_size, json_of
-from picomem.transfer.foreign_fields import time_of
+from picomem.transfer.foreign_files import check_size, json_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 _PAGE = 200
@@ -159,4 +158,4 @@ def _names(row: dict[str, Any], name: str) -> list[str]:
     return [value for value in values if isinstance(value, str) and value.strip()] if isinstance(values, list) else []
 
 
-FORMAT = ClaudeMemDatabase()
+FORMATS = (ClaudeMemDatabase(),)

@@ -15,8 +15,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.paths import is_regular
-from picomem.transfer.bounded_files import json_document
-from picomem.transfer.foreign_fields import list_of, names_of, text_of, time_of
+from picomem.transfer.foreign_files import json_document, list_of, names_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
 from picomem.transfer.markdown_import import read_entries
 
@@ -96,4 +95,4 @@ def _offer_passage(importer: Importer, place: str, passage: dict[str, Any]) -> N
     )
 
 
-FORMAT = LettaAgentFile()
+FORMATS = (LettaAgentFile(),)

@@ -20,8 +20,7 @@ from picomem.emulation.graph_mapping import GraphMemory, entity_memory, observat
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.paths import is_regular
-from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
-from picomem.transfer.foreign_fields import text_of
+from picomem.transfer.foreign_files import bounded_lines, check_size, json_document, json_of, text_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 
@@ -124,4 +123,4 @@ def _offer(importer: Importer, place: str, identity: str, mapped: Callable[[], G
     )
 
 
-FORMAT = McpMemoryGraph()
+FORMATS = (McpMemoryGraph(),)

@@ -14,8 +14,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.paths import is_regular
-from picomem.transfer.bounded_files import json_document
-from picomem.transfer.foreign_fields import names_of, text_of, time_of
+from picomem.transfer.foreign_files import json_document, names_of, text_of, time_of
 from picomem.transfer.importer import ImportedEntry, Importer
 
 _MOST_NAMED = 5
@@ -76,4 +75,4 @@ def _results(document: Any) -> list[Any] | None:
     return None
 
 
-FORMAT = Mem0Memories()
+FORMATS = (Mem0Memories(),)

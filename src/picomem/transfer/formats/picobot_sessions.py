@@ -33,4 +33,4 @@ class PicobotSessions:
         report.users += done.users
 
 
-FORMAT = PicobotSessions()
+FORMATS = (PicobotSessions(),)

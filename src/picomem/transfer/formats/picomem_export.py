@@ -8,9 +8,9 @@ from pathlib import Path
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.paths import is_regular
-from picomem.transfer.bounded_files import bounded_lines, check_size, json_of
 from picomem.transfer.export_records import FORMAT as FORMAT_NAME
 from picomem.transfer.export_records import JsonObject, check_header, read_memory, read_message, read_session
+from picomem.transfer.foreign_files import bounded_lines, check_size, json_of
 from picomem.transfer.importer import Importer
 from picomem.transfer.restoring import Restoring
 
@@ -100,4 +100,4 @@ class _Reading:
         self.is_whole = True
 
 
-FORMAT = PicomemExport()
+FORMATS = (PicomemExport(),)

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from picomem.ingest.actions import actions_of
 from picomem.ingest.external_reads import outside_of_call, quoted_in_record
 from picomem.ingest.format import (
     COPIED_SESSION,
@@ -36,6 +35,7 @@ from picomem.ingest.format import (
 from picomem.ingest.formats.openclaw.database import holds_events, sessions
 from picomem.ingest.formats.openclaw.send_policy import SETTINGS, policies
 from picomem.ingest.formats.openclaw.senders import PEER, SPEAKER, of_file, of_message
+from picomem.ingest.outcomes import actions_of
 from picomem.ingest.reader import Line
 from picomem.ingest.record_fields import Record, first_records, inner, moment, short, texts
 from picomem.ingest.source import MAGIC, RecordSource, is_database

@@ -31,7 +31,7 @@ from typing import Any
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.paths import read_regular
-from picomem.provenance.host_marks import CHANNELS
+from picomem.provenance.whose_words import CHANNELS
 from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
@@ -98,8 +98,8 @@ def peer_of(key: str, entry: Mapping[str, Any]) -> str:
 
 
 def _identities(text: str) -> list[str]:
-    found = (next(filter(None, groups)).lower() for groups in _IDENTITY.findall(text))
-    return [number[1] if (number := _NUMBER.fullmatch(identity)) else identity for identity in found]
+    named = (next(filter(None, groups)).lower() for groups in _IDENTITY.findall(text))
+    return [number[1] if (number := _NUMBER.fullmatch(identity)) else identity for identity in named]
 
 
 def of_message(text: str, session: Origin | None, peer: str = "") -> tuple[str, Origin]:
