@@ -17,16 +17,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.external_reads import outside_of_call
 from picomem.ingest.format import State
 from picomem.ingest.outcomes import command_of
-from picomem.ingest.record_fields import Record, inner, objects, short, texts
+from picomem.ingest.reader import Line
+from picomem.ingest.record_fields import Record, inner, moment, objects, short, texts
 from picomem.ingest.source import current_file
 from picomem.ingest.speakers import await_person, take_awaited, words_of_question
+from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin, worst
+from picomem.records.transcript import Turn
 
 RETURNED_PLAN = "Implement the following plan:\n\n"  # the program's own words, with which it begins a session
 _QUESTION = "AskUserQuestion"
@@ -105,6 +108,35 @@ def reason_of_denial(record: Record, result: Record) -> str:
         return feedback.strip()
     said = _REASON.search(texts(result.get("content"))[0])
     return said[1].strip() if said else ""
+
+
+def say_answers(
+    state: State, line: Line, record: Record, given: Mapping[str, str], origin: Origin, name: str
+) -> list[Turn]:
+    """Return the turn of answers, by their questions; `name` is its identity."""
+    told = inner(record, "toolUseResult")
+    asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
+    words = (f"{asked[question]}: {answer}" if question in asked else answer for question, answer in given.items())
+    turns = say_decided(state, line, record, "\n".join(words), "user", origin, name)
+    # A question may be in the words of what the agent had read.
+    answers = tuple((question, answer) for question, answer in given.items() if question)
+    return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
+
+
+def say_decided(
+    state: State, line: Line, record: Record, text: str, role: str, origin: Origin, name: str
+) -> Sequence[Turn]:
+    """Return the turn of a decision of the person's: it begins no run, because the agent goes on where it was."""
+    return state.say(
+        line,
+        text,
+        role=role,
+        origin=origin,
+        at=moment(record.get("timestamp")),
+        key=name,
+        ids=(name, record.get("parentUuid"), record.get("gitBranch")),
+        begins_run=False,
+    )
 
 
 def headers_of(told: Record) -> dict[str, str]:

@@ -45,13 +45,14 @@ from picomem.ingest.claude_code_answers import (
     TEAMMATE,
     answers_in,
     answers_of,
-    headers_of,
     hear_call,
     hear_tasks,
     is_of_form,
     read_questions,
     reason_of_denial,
     result_of_person,
+    say_answers,
+    say_decided,
     tells_of_task,
 )
 from picomem.ingest.external_reads import quoted_in_record
@@ -70,7 +71,6 @@ from picomem.ingest.reader import Line, records
 from picomem.ingest.record_fields import Record, first_records, inner, moment, objects, short, texts
 from picomem.ingest.source import SourceState, look_at
 from picomem.ingest.speakers import OF_A_RESULT, awaits_person_in, doubted, origin_of_answers
-from picomem.light_dataclass import replace
 from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
@@ -430,47 +430,19 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     if given:
         typed = _origin(state, record, "\n".join(given.values()), except_for=OF_A_RESULT)
         if not is_of_form(state, result):
-            return _say_answers(state, line, record, given, typed)
+            return say_answers(state, line, record, given, typed, _identity(record))
+        name = _identity(record)
         # What was clicked is in the agent's words, and leaves what the person typed beside it theirs.
         written = {name: answer for name, answer in given.items() if origin_of_answers(state, typed, [answer]) is typed}
         clicked = {name: answer for name, answer in given.items() if name not in written}
-        turns = _say_answers(state, line, record, written, typed) if written else []
+        turns = say_answers(state, line, record, written, typed, name) if written else []
         if clicked:
             origin = origin_of_answers(state, typed, list(clicked.values()))
-            turns += _say_answers(state, line, record, clicked, origin, _OPTIONS if written else "")
+            turns += say_answers(state, line, record, clicked, origin, name + _OPTIONS if written else name)
         return turns
     if isinstance(plan, str) and result.get("is_error") is not True and told.get("awaitingLeaderApproval") is not True:
-        return _say_decided(state, line, record, plan, "assistant", Origin.AGENT)
+        return say_decided(state, line, record, plan, "assistant", Origin.AGENT, _identity(record))
     return ()
-
-
-def _say_answers(
-    state: State, line: Line, record: Record, given: Mapping[str, str], origin: Origin, part: str = ""
-) -> list[Turn]:
-    """Return the turn of answers, by their questions; `part` tells it from another turn of the record."""
-    told = inner(record, "toolUseResult")
-    asked = {} if origin is Origin.USER else headers_of(told)  # the agent's words do not stand among the user's
-    text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
-    turns = _say_decided(state, line, record, text, "user", origin, part)
-    # A question may be in the words of what the agent had read.
-    answers = tuple((question, answer) for question, answer in given.items() if question)
-    return [replace(turn, answers=answers if state.agents_origin().trusted else ()) for turn in turns]
-
-
-def _say_decided(
-    state: State, line: Line, record: Record, text: str, role: str, origin: Origin, part: str = ""
-) -> Sequence[Turn]:
-    name = f"{_identity(record)}{part}"
-    return state.say(
-        line,
-        text,
-        role=role,
-        origin=origin,
-        at=moment(record.get("timestamp")),
-        key=name,
-        ids=(name, record.get("parentUuid"), record.get("gitBranch")),
-        begins_run=False,
-    )
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:
