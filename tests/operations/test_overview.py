@@ -135,3 +135,11 @@ def test_the_overview_is_of_the_project_of_the_latest_session(engine: Engine) ->
 def test_the_overview_of_an_empty_store_is_empty(open_engine, tmp_path: Path) -> None:
     seen = run(open_engine(tmp_path / "memory.db"), "overview")
     assert (seen.project, seen.holds, seen.sessions, seen.changes, seen.read_at) == ("", [], [], [], {})
+
+
+def test_an_overview_counts_in_words_that_fit(open_engine) -> None:
+    engine = open_engine()
+    engine.remember("We deploy on Tuesdays", kind="decision")
+    verb = operation("overview")
+    shown = verb.presentation(verb.call(engine, verb.request()))
+    assert "1 memory, 0 episodes, 0 sessions." in str(shown.blocks[0])

@@ -23,6 +23,7 @@ from picomem.operations.presentation import (
     between,
     day,
     nothing_matches,
+    plural,
     step,
 )
 from picomem.operations.recall_views import HitSessionView, hit_session_view
@@ -53,8 +54,7 @@ class SessionOutcomeView:
 class OverviewResult:
     """`holds` are the decisions and rules of the project, the most important first, `sessions` its last ones, `changes`
     the last ones of all projects. `counts` says how many memories, episodes and sessions there are in all, and
-    `read_at` of each host when something new was read from its transcripts last. `review` counts the decisions that
-    wait."""
+    `read_at` of each host when something new was read from its transcripts last."""
 
     project: str
     projects: list[str]
@@ -146,13 +146,20 @@ def projects(engine: Engine, _request: ProjectsRequest) -> ProjectsResult:
 
 def _told_overview(result: OverviewResult) -> str:
     lines = [f"- {memory.content}" for memory in result.holds]
-    lines += [f"{outcome.session.title}: {len(outcome.memories)} memories" for outcome in result.sessions]
+    lines += [
+        f"{outcome.session.title}: {plural(len(outcome.memories), 'memory', 'memories')}" for outcome in result.sessions
+    ]
     return "\n".join(lines) or "Nothing is remembered yet."
 
 
 def _present_overview(result: OverviewResult) -> Presentation:
-    counts = ", ".join(f"{count:,} {name}" for name, count in result.counts.items())
-    blocks: list[Block] = [Sentence(f"{counts}.")]
+    counts = result.counts
+    stored = (
+        plural(counts["memories"], "memory", "memories"),
+        plural(counts["episodes"], "episode"),
+        plural(counts["sessions"], "session"),
+    )
+    blocks: list[Block] = [Sentence(f"{', '.join(stored)}.")]
     where = f" in {result.project}" if result.project else ""
     if result.holds:
         blocks += [Heading(f"What holds{where}"), *(Text(memory.content, 1) for memory in result.holds)]
@@ -168,7 +175,7 @@ def _present_overview(result: OverviewResult) -> Presentation:
         PresentedEntry(f"{day(listed.change.at)}  {step(listed.change)}  {listed.change.key}", _texts_of(listed))
         for listed in result.changes
     ]
-    return Presentation(blocks=tuple(blocks), next_steps=("`picomem review` lists what needs you.",))
+    return Presentation(blocks=tuple(blocks), next_steps=("`picomem review` lists what waits for a decision.",))
 
 
 def _texts_of(listed: ListedChange) -> tuple[Text, ...]:
