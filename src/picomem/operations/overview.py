@@ -152,14 +152,12 @@ def _told_overview(result: OverviewResult) -> str:
     return "\n".join(lines) or "Nothing is remembered yet."
 
 
+_ONE = {"memories": "memory", "episodes": "episode", "sessions": "session"}
+
+
 def _present_overview(result: OverviewResult) -> Presentation:
-    counts = result.counts
-    stored = (
-        plural(counts["memories"], "memory", "memories"),
-        plural(counts["episodes"], "episode"),
-        plural(counts["sessions"], "session"),
-    )
-    blocks: list[Block] = [Sentence(f"{', '.join(stored)}.")]
+    counts = ", ".join(plural(count, _ONE.get(name, name), name) for name, count in result.counts.items())
+    blocks: list[Block] = [Sentence(f"{counts}.")]
     where = f" in {result.project}" if result.project else ""
     if result.holds:
         blocks += [Heading(f"What holds{where}"), *(Text(memory.content, 1) for memory in result.holds)]
