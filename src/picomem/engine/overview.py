@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from picomem.clock import Micros
@@ -11,7 +10,7 @@ from picomem.recall.hit_sessions import session_of
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.hit import HitSession
 from picomem.records.kinds import Kind
-from picomem.records.memory import Change, Memory, newer_by_older
+from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.tables import memories, memory_doubts, memory_lineage, memory_lists, transcript_rows
@@ -72,9 +71,7 @@ def project_overview(engine: Engine, project: str, limit: int) -> ProjectOvervie
 
 def _held(engine: Engine, tx: Transaction, scope: Scope, limit: int) -> list[Memory]:
     now, shown = engine.now(), engine._context.cleaner().shown
-    doubtful = memory_doubts.contradicting(tx, scope, now)
-    outdated = newer_by_older(memory for memory in doubtful if memory.is_entry)
-    places = memory_lists.best_entries(tx, scope, now, HELD, limit, outdated)
+    places = memory_lists.best_entries(tx, scope, now, HELD, limit, memory_doubts.outdated_entries(tx, scope, now))
     return [shown(memory) for memory in memory_lists.entries(tx, scope, now, places, [])]
 
 
@@ -89,19 +86,3 @@ def _last_sessions(engine: Engine, tx: Transaction, scope: Scope, limit: int) ->
             SessionOutcome(session_of(tx, engine.scope, transcript, redactor), [shown(memory) for memory in latest])
         )
     return outcomes
-
-
-def texts_of_changes(engine: Engine, changes: Sequence[Change], damaged: list[str]) -> dict[tuple[str, int], str]:
-    """What memories said before and after the changes, by their ids and the numbers of the versions. Damaged versions
-    are left out, and their ids put on `damaged`."""
-    numbers: dict[str, set[int]] = {}
-    for change in changes:
-        numbers.setdefault(change.memory_id, set()).update(filter(None, (change.before, change.after)))
-    shown = engine._context.cleaner().shown
-    with engine._context.connector.read() as tx:
-        return {
-            (memory.id, memory.version): shown(memory).content
-            for memory_id, wanted in numbers.items()
-            if memory_id and wanted
-            for memory in memories.versions_of_numbers(tx, engine.scope, memory_id, wanted, damaged)
-        }

@@ -61,6 +61,22 @@ def version_numbers(engine: Engine, versions: Sequence[Memory]) -> dict[int, int
         return version_history.version_numbers(tx, engine.scope, versions[0].id, versions)
 
 
+def texts_of_changes(engine: Engine, changes: Sequence[Change], damaged: list[str]) -> dict[tuple[str, int], str]:
+    """What memories said before and after the changes, by their ids and the numbers of the versions. Damaged versions
+    are left out, and their ids put on `damaged`."""
+    numbers: dict[str, set[int]] = {}
+    for change in changes:
+        numbers.setdefault(change.memory_id, set()).update(filter(None, (change.before, change.after)))
+    clean = engine._context.cleaner()
+    with engine._context.connector.read() as tx:
+        return {
+            (memory.id, memory.version): clean.shown(memory).content
+            for memory_id, wanted in numbers.items()
+            if memory_id and wanted
+            for memory in memories.versions_of_numbers(tx, engine.scope, memory_id, wanted, damaged)
+        }
+
+
 def reason_origins(engine: Engine, changes: Iterable[Change]) -> dict[str, Origin]:
     """The origins of the reasons that callers gave for changes, by the ids of these changes: those of what they
     changed. A reason that picomem found itself has none."""

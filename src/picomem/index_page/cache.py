@@ -21,7 +21,7 @@ from picomem.light_dataclass import replace
 from picomem.records.episode import Transcript
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind
-from picomem.records.memory import Memory, newer_by_older
+from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.tables import audit, index_page_rows, memory_doubts, memory_lists, transcript_rows
@@ -161,7 +161,7 @@ def _is_enough(made: IndexPage, limit: int, budget: int) -> bool:
 def _material(tx: Transaction, scope: Scope, now: Micros, limit: int, reads_sessions: bool) -> IndexMaterial:
     """The places of the first `limit` memories of each section. There may be a hundred thousand others, so damage to
     these is not noticed."""
-    replaced = newer_by_older(memory for memory in memory_doubts.contradicting(tx, scope, now) if memory.is_entry)
+    replaced = memory_doubts.outdated_entries(tx, scope, now)
     kinds = [section.kinds for section in SECTIONS]
     sections = [memory_lists.best_entries(tx, scope, now, some, limit, replaced) for some in kinds]
     older = memory_lists.entries_by_id(tx, scope, now, replaced)

@@ -228,6 +228,11 @@ def _newer_and_older(text: str) -> tuple[str, str]:
     return newer, older.strip()
 
 
+def _is_count(result: ReviewResult) -> bool:
+    """Return whether only the number of decisions was asked for: some wait, and none is listed or damaged."""
+    return result.total > 0 and not (result.waiting or result.suggestions or result.warnings)
+
+
 def _decided(result: ReviewResult) -> str:
     more = f" and {result.total - 1:,} more" if result.total > 1 else ""
     return f"{result.key}{more}"
@@ -236,7 +241,7 @@ def _decided(result: ReviewResult) -> str:
 def _listed(result: ReviewResult) -> str:
     if result.change:
         return f"{_decided(result)}: {result.change.reason}"
-    if result.total and not result.waiting and not result.suggestions:
+    if _is_count(result):
         return f"{plural(result.total, 'decision')} to make"
     lines = []
     for item in result.waiting:
@@ -254,7 +259,7 @@ def _present_review(result: ReviewResult) -> Presentation:
             blocks=(Sentence(f"{_decided(result)}: {result.change.reason}."),),
             next_steps=(f"`picomem undo {result.change.run}` takes it back.",),
         )
-    if result.total and not (result.waiting or result.suggestions or result.warnings):
+    if _is_count(result):
         return Presentation(blocks=(Sentence(f"{plural(result.total, 'decision')} to make."),))
     if not result.waiting and not result.suggestions and not result.warnings:
         others = f"--untrusted lists {result.untrusted:,} from tools, the web or others."

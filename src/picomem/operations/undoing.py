@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
-from picomem.engine.overview import texts_of_changes
-from picomem.engine.stored_memories import undone_changes
+from picomem.engine.stored_memories import texts_of_changes, undone_changes
 from picomem.engine.transfers import left_by_undo
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field, replace

@@ -96,10 +96,10 @@ ORDER BY id LIMIT :limit
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
--- name: docs_around
-SELECT doc FROM memories
+-- name: owners_of_docs
+-- The owners are compared outside: with them in it SQLite would look through all that they hold.
+SELECT doc, agent, project, session FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
-    AND project IN ('', :project) AND agent IN ('', :agent) AND session IN ('', :session)
 
 -- name: current_memories
 SELECT {memory_columns} FROM memories

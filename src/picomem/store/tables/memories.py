@@ -227,8 +227,12 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
 
 def docs_around(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[int]:
     """Those of the numbers whose version the scope's owner holds, or one around it, in the same order."""
-    rows = sql(tx).all("docs_around", docs=json.dumps(docs), **_owner(scope))
-    around = {row[0] for row in rows}
+    rows = sql(tx).all("owners_of_docs", user=scope.user, docs=json.dumps(docs))
+    around = {
+        doc
+        for doc, agent, project, session in rows
+        if agent in ("", scope.agent) and project in ("", scope.project) and session in ("", scope.session)
+    }
     return [doc for doc in docs if doc in around]
 
 

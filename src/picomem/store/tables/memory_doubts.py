@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.records.memory import contradicted_ids
+from picomem.records.memory import contradicted_ids, newer_by_older
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import of_types
@@ -39,6 +39,11 @@ def contradicting(tx: Transaction, scope: Scope, now: Micros) -> list[Doubtful]:
     targets = {target for memory in linking for target in memory.contradicts}
     rows = rows_of_ids(tx, "contradicted_memories", scope, now, targets)
     return list({memory.id: memory for memory in [*linking, *map(_doubtful, rows)]}.values())
+
+
+def outdated_entries(tx: Transaction, scope: Scope, now: Micros) -> dict[str, str]:
+    """Return, by the ids of memories of the index page that may be outdated, the ids of those that may replace them."""
+    return newer_by_older(memory for memory in contradicting(tx, scope, now) if memory.is_entry)
 
 
 def _doubtful(row: Row) -> Doubtful:
