@@ -25,6 +25,7 @@ from picomem.hooks.hook_events import HookEvent
 from picomem.ingest.noise import clean
 from picomem.notes.sections import sections
 from picomem.operations.list_arguments import list_meant
+from picomem.page.markdown_rendering import markdown
 from picomem.policy.durability import find_sentences, find_suggested
 from picomem.policy.gate import judge, retells
 from picomem.policy.redact import Redactor
@@ -82,6 +83,7 @@ _READERS: dict[str, Read] = {
     "own words": own_words,
     "pieces": told_apart,
     "wrapping": without_wrapping,
+    "markdown of the page": lambda text: markdown(text, [[0, 4]]),
     "requests": lambda text: find_requests(f"Remember that I like tea. {text} Remember that I use vim."),
     "suggestions": lambda text: find_suggested(
         [find_sentences(Turn(0, "user", text, None, Origin.USER, 0, 1), find_requests(text))]

@@ -120,6 +120,7 @@ REGIONS_HEADER = "picomem-regions"
 _YEAR_SECONDS = 365 * 86_400
 _NOTICE_SECONDS = 10
 _MOST_FIELDS = 2_000
+_MOST_COUNTED = 1_000  # users whose decisions to make are kept as a number
 _LONGEST_ABOUT = 80  # characters
 
 
@@ -329,16 +330,15 @@ class WebPages:
         since what is read or expires is no change."""
         if not caller.may(WRITE):
             return 0
-        last = await to_thread.run_sync(
-            last_change, self._calls.runtime.engine(caller), limiter=self._calls.places.lookups
-        )
-        state = last, self._calls.runtime.engine(caller).now() // MINUTE
+        engine = self._calls.runtime.engine(caller)
+        last = await to_thread.run_sync(last_change, engine, limiter=self._calls.places.lookups)
+        state = last, engine.now() // MINUTE
         counted = self._to_review_by_user.get(caller.user)
         if counted is None or counted[0] != state:
-            counted = self._to_review_by_user[caller.user] = (
-                state,
-                await count_to_review(partial(self._calls.call, caller)),
-            )
+            counted = state, await count_to_review(partial(self._calls.call, caller))
+            if len(self._to_review_by_user) >= _MOST_COUNTED:
+                self._to_review_by_user.clear()
+            self._to_review_by_user[caller.user] = counted
         return counted[1]
 
     async def _view_response(self, request: Request, page: PageContent, view: PageView | None) -> Response:

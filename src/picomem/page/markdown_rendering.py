@@ -7,7 +7,8 @@ paragraphs as a line break stays one. A text that is no Markdown looks as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from markupsafe import Markup, escape
 
@@ -29,7 +30,7 @@ _TAG = re.compile(r"<(/?)(\w+)>")
 def markdown(text: str, marks: Sequence[Sequence[int]] = ()) -> Markup:
     """A text as HTML, with its marks ([start, end) of the text) set off."""
     lines = _marked(_PRIVATE.sub("\ufffd", text), marks).split("\n")
-    return Markup("").join(Markup(_with_marks(block)) for block in _blocks(lines))
+    return Markup(_with_marks("".join(_blocks(lines))))  # _inline and escape have made all of it safe
 
 
 def _marked(text: str, marks: Sequence[Sequence[int]]) -> str:
@@ -69,47 +70,44 @@ def _blocks(lines: list[str]) -> Iterator[str]:
             yield f"<p><strong>{_inline(heading[1])}</strong></p>"
             place += 1
         elif first := _ITEM.match(line):
-            items = list(_following(lines[place:], _ITEM))
+            items = list(takewhile(_ITEM.match, _from(lines, place)))
             name = "ol" if first[1] else "ul"
             start = f' start="{first[1]}"' if first[1] else ""
             yield f"<{name}{start}>{''.join(f'<li>{_inline(_item_text(item))}</li>' for item in items)}</{name}>"
             place += len(items)
         elif _QUOTE.match(line):
-            quoted = list(_following(lines[place:], _QUOTE))
+            quoted = list(takewhile(_QUOTE.match, _from(lines, place)))
             yield f"<blockquote>{'<br>'.join(_inline(_QUOTE.sub(_FIRST, one)) for one in quoted)}</blockquote>"
             place += len(quoted)
         elif bare.strip():
-            said = list(_paragraph(lines[place:]))
+            said = list(takewhile(_is_plain, _from(lines, place)))
             yield f"<p>{'<br>'.join(map(_inline, said))}</p>"
             place += len(said)
         else:
             place += 1
 
 
-def _following(lines: Iterable[str], shape: re.Pattern[str]) -> Iterator[str]:
-    for line in lines:
-        if not shape.match(line):
-            return
-        yield line
+def _from(lines: list[str], place: int) -> Iterator[str]:
+    """The lines from a place on, without a copy of them, of which each block would make one."""
+    return (lines[number] for number in range(place, len(lines)))
 
 
 def _item_text(line: str) -> str:
     return _ITEM.sub(r"\2", line)
 
 
-def _paragraph(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        bare = _PRIVATE.sub("", line)
-        if not bare.strip() or any(shape.match(line) for shape in (_FENCE, _HEADING, _ITEM, _QUOTE)):
-            return
-        yield line
+def _is_plain(line: str) -> bool:
+    """Return whether a line goes on with a paragraph."""
+    is_blank = not _PRIVATE.sub("", line).strip()
+    return not is_blank and not any(shape.match(line) for shape in (_FENCE, _HEADING, _ITEM, _QUOTE))
 
 
 def _inline(text: str) -> str:
     """A line as HTML. Where a mark and a span would overlap, the span stays as it was written."""
     plain = str(escape(text))
     html = _INLINE.sub(_span, plain)
-    return html if _is_nested(_with_marks(html)) else plain
+    has_marks = _OPEN in plain or _CLOSE in plain
+    return html if not has_marks or _is_nested(_with_marks(html)) else plain
 
 
 def _span(match: re.Match[str]) -> str:
