@@ -21,19 +21,24 @@ _BLOCK = (
 @pytest.mark.parametrize("tag", ["system_instruction", "workspace-notes"])
 @pytest.mark.parametrize("place", ["before", "behind"])
 @pytest.mark.parametrize(
-    ("entrypoint", "origin", "contents"),
-    [("cli", Origin.USER, ["We always use pnpm in this repo"]), ("sdk-ts", Origin.AGENT, [])],
+    ("entrypoint", "folder", "origin", "contents"),
+    [
+        ("cli", "/w/lantern", Origin.USER, ["We always use pnpm in this repo"]),
+        ("sdk-ts", "/Users/ann/conductor/workspaces/lantern/lima", Origin.USER, ["We always use pnpm in this repo"]),
+        ("sdk-ts", "/w/lantern", Origin.AGENT, []),
+        ("sdk-cli", "/Users/ann/conductor/workspaces/lantern/lima", Origin.AGENT, []),
+    ],
 )
 @pytest.mark.requirement("X7")
 def test_a_block_around_a_prompt_does_not_make_the_prompt_untrusted(
-    engine, tmp_path, tag, place, entrypoint, origin, contents
+    engine, tmp_path, tag, place, entrypoint, folder, origin, contents
 ):
     block = _BLOCK.format(tag=tag)
     text = f"{block}\n\n\n{_WORDS}" if place == "before" else f"{_WORDS}\n\n{block}"
     message = {"role": "user", "content": text}
     record = {"type": "user", "sessionId": "s1", "uuid": "u1", "timestamp": "2026-04-03T09:00:00Z", "message": message}
     path = tmp_path / "s1.jsonl"
-    path.write_text(json.dumps({**record, "entrypoint": entrypoint}) + "\n")
+    path.write_text(json.dumps({**record, "entrypoint": entrypoint, "cwd": folder}) + "\n")
     engine.ingest([path])
     assert {engine.show(hit.id)[0].origin for hit in engine.timeline()} == {origin}
     assert [suggestion.text for suggestion in waiting_suggestions(engine)] == contents

@@ -416,7 +416,7 @@ def _with_common_words(corpus: Corpus, matches: WordMatches) -> dict[int, float]
     skipped = matches.skipped
     if not skipped:
         return matches.totals
-    texts = corpus.texts(best_by_words(matches.totals, _COMMON))
+    texts = corpus.texts(best_by_words(matches.totals, _MOST_READ))
     return {
         doc: matches.totals[doc] + fsum(matches.idf[term] for term in skipped.intersection(terms(text)))
         for doc, text in texts.items()

@@ -15,7 +15,8 @@ relies on:
 - A text beside a tool's result is no prompt: the program joins what it has to say to the result.
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
   (`claude -p`), "sdk-py", "mcp" and every other value are programs, and no person is known to have written their
-  prompts.
+  prompts. Conductor is a program in which a person types, and drives "sdk-ts"; each of its sessions runs in a folder
+  below `conductor/workspaces`.
 - `claude -p` queues its own prompt before it writes any message; such a line does not name an entrypoint.
 - A slash command that stands in a file is written as the command, and then as a message with the file's text, in
   blocks, which goes on from it.
@@ -101,6 +102,7 @@ _BLOCKS = {
     "document": "attachment",
 }
 _OF_A_PERSON = re.compile(r"(?i)(?:cli|(?:claude-)?(?:code|desktop|vscode|jetbrains|ide|xcode|zed))?\Z")  # entrypoints
+_FOLDERS_OF_CONDUCTOR = re.compile(r"[/\\]conductor[/\\]workspaces[/\\]")
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
 # What stands around the words of a summary.
@@ -487,6 +489,12 @@ def _origin(state: State, record: Record, text: str, *, except_for: Collection[s
         return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
     if not except_for and any(block.get("type") == "tool_result" for block in objects(message.get("content"))):
         return Origin.TOOL
-    if not _OF_A_PERSON.match(str(record.get("entrypoint") or "")):
-        return of_a_program(text)
-    return Origin.USER
+    return Origin.USER if _is_typed(state, record) else of_a_program(text)
+
+
+def _is_typed(state: State, record: Record) -> bool:
+    """Return whether a person types the prompts of the session."""
+    entrypoint = str(record.get("entrypoint") or "")
+    if entrypoint == "sdk-ts":
+        return _FOLDERS_OF_CONDUCTOR.search(state.info.cwd) is not None
+    return _OF_A_PERSON.match(entrypoint) is not None

@@ -36,11 +36,11 @@ SELECT rowid FROM episode_words WHERE episode_words MATCH :match ORDER BY rowid 
 -- name: episode_words_between
 SELECT rowid FROM episode_words WHERE episode_words MATCH :match AND rowid BETWEEN :first AND :last
 
--- name: memory_word_count
-SELECT doc FROM memory_vocabulary WHERE term = :term
+-- name: memory_word_counts
+SELECT term, doc FROM memory_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))
 
--- name: episode_word_count
-SELECT doc FROM episode_vocabulary WHERE term = :term
+-- name: episode_word_counts
+SELECT term, doc FROM episode_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))
 
 -- name: memory_words_near
 SELECT term, doc FROM memory_vocabulary WHERE term >= :from AND term < :to LIMIT :limit
@@ -90,8 +90,8 @@ ORDER BY rowid DESC LIMIT :limit
 -- name: note_words_matching
 SELECT count(*) FROM note_words WHERE note_words MATCH :match
 
--- name: note_word_count
-SELECT doc FROM note_vocabulary WHERE term = :term
+-- name: note_word_counts
+SELECT term, doc FROM note_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))
 
 -- name: note_words_near
 SELECT term, doc FROM note_vocabulary WHERE term >= :from AND term < :to LIMIT :limit

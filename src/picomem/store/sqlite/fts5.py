@@ -10,6 +10,7 @@ The index stores each term behind its owner's token (text/terms.py).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import log
 from typing import TYPE_CHECKING
@@ -73,8 +74,8 @@ class Fts5Search:
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         owner = owner_token(scope.user)
-        rows = ((term, self._tx.one(f"{source}_word_count", term=owner + term)) for term in terms)
-        return {term: int(row[0]) if row else 0 for term, row in rows}
+        found = dict(self._tx.all(f"{source}_word_counts", terms=json.dumps([owner + term for term in terms])))
+        return {term: found.get(owner + term, 0) for term in terms}
 
     def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
         owner = owner_token(scope.user)
