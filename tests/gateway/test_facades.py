@@ -125,7 +125,7 @@ def test_a_graph_is_written_read_searched_and_deleted(engine: Engine, mode: str)
     }
 
 
-def test_lists_that_a_model_writes_as_text_are_lists(facades: Facades) -> None:
+def test_lists_objects_and_numbers_that_a_model_writes_as_text_are_read_as_they_are_meant(facades: Facades) -> None:
     created = facades.data("create_entities", entities=json.dumps([ANN, {**BO, "observations": "Barks, and bites"}]))
     assert [entity["observations"] for entity in created["entities"]] == [ANN["observations"], ["Barks, and bites"]]
     for names in ('["Ann", "Bo"]', "Ann,Bo"):
@@ -133,6 +133,14 @@ def test_lists_that_a_model_writes_as_text_are_lists(facades: Facades) -> None:
         assert {entity["name"] for entity in opened["entities"]} == {ANN["name"], BO["name"]}
     assert facades.data("delete_entities", entityNames="Ann, Bo")["success"] is True
     assert facades.data("read_graph") == {"entities": [], "relations": []}
+    for one in (ANN, json.dumps(ANN), [json.dumps(ANN)]):
+        assert facades.data("create_entities", entities=one)["entities"] == [ANN]
+        facades.data("delete_entities", entityNames="Ann")
+    facades.memory("create", path="/memories/plan.md", file_text="one\ntwo\nthree")
+    for lines in ([2, 3], ["2", "3"], "[2, 3]", "2,3", "2, 3"):
+        assert facades.memory("view", path="/memories/plan.md", view_range=lines).endswith("     2\ttwo\n     3\tthree")
+    facades.memory("insert", path="/memories/plan.md", insert_line="1", insert_text="more")
+    assert "     2\tmore" in facades.memory("view", path="/memories/plan.md")
 
 
 def test_claudes_tool_keeps_files_that_recall_finds(facades: Facades, engine: Engine) -> None:
@@ -174,7 +182,7 @@ def test_what_is_stored_over_a_facade_is_found_explained_undone_and_purged(facad
         ("create_entities", {}, "Invalid arguments for create_entities: entities is missing."),
         ("create_entities", {"entities": [{"name": "A"}]}, "entities[0].entityType is missing."),
         ("create_entities", {"entities": [ANN, {**BO, "observations": [1]}]}, "entities[1].observations[0] must be a"),
-        ("create_relations", {"relations": "x"}, "relations must be a list."),
+        ("create_relations", {"relations": "x"}, "relations[0] must be an object."),
         ("search_nodes", {"query": True}, "query must be a text."),
         ("search_nodes", {"query": None}, "query is missing."),
         ("add_observations", {"observations": [{"entityName": "Zoe", "contents": []}]}, "There is no entity “Zoe”"),
@@ -182,7 +190,11 @@ def test_what_is_stored_over_a_facade_is_found_explained_undone_and_purged(facad
         ("memory", {"command": "view", "path": "/etc/passwd"}, "Path must start with /memories"),
         ("memory", {"command": "view", "path": "/memories/../x"}, "would escape /memories"),
         ("memory", {"command": "view", "path": "/memories//graph/entity/Ann/person"}, "does not exist"),
-        ("memory", {"command": "insert", "path": "/memories/x", "insert_line": "1", "insert_text": ""}, "whole number"),
+        (
+            "memory",
+            {"command": "insert", "path": "/memories/x", "insert_line": "top", "insert_text": ""},
+            "whole number",
+        ),
     ],
 )
 def test_a_wrong_argument_is_one_sentence(facades: Facades, tool: str, arguments: dict[str, Any], said: str) -> None:

@@ -23,7 +23,7 @@ from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.limits import ThreadUse
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.command_names import ASK_PERSON, error_data, for_agents
-from picomem.operations.list_arguments import list_meant
+from picomem.operations.list_arguments import json_meant, list_meant
 from picomem.operations.offer_origins import SpokenTexts, origin_of_text, vouched
 from picomem.operations.operation import Progressing
 from picomem.records.kinds import Origin, worst
@@ -226,27 +226,31 @@ def _notes(reply: FacadeReply, arguments: Mapping[str, Any], origins: _Origins) 
 
 
 def checked_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, with the lists that are written as text. Raises InvalidInput with one sentence where they do not
-    fit."""
-    read = _with_lists(dict(arguments), schema)
+    """The arguments, as they are meant. Raises InvalidInput with one sentence where they do not fit."""
+    read = _as_meant(dict(arguments), schema)
     problem = _problem_in(read, schema, "")
     if problem:
         raise InvalidInput(f"Invalid arguments for {tool}: {problem}.")
     return read
 
 
-def _with_lists(value: Any, schema: JsonSchema) -> Any:
-    """A value whose lists are lists, where a model wrote them as text (list_arguments.py)."""
-    if schema["type"] == "array":
-        read = list_meant(value, is_of_names=isinstance(schema, _NameList))
-        if isinstance(read, str) and schema["items"]["type"] == "string":
-            return [read]
-        return [_with_lists(element, schema["items"]) for element in read] if isinstance(read, list) else read
-    if schema["type"] == "object" and isinstance(value, dict):
+def _as_meant(value: Any, schema: JsonSchema) -> Any:
+    """A value as a model means it, where it wrote a list, an object or a number as text, or one element for a list
+    (list_arguments.py)."""
+    kind = schema["type"]
+    if kind == "array":
+        items = schema["items"]
+        read = list_meant(value, is_of_names=isinstance(schema, _NameList) or items["type"] != "string")
+        elements = read if isinstance(read, list) else [read]
+        return None if read is None else [_as_meant(element, items) for element in elements]
+    if kind == "string":
+        return value
+    read = json_meant(value, (_KINDS[kind][0],))
+    if kind == "object" and isinstance(read, dict):
         parts = schema["properties"]
-        read = {name: _with_lists(inner, parts[name]) if name in parts else inner for name, inner in value.items()}
-        return {name: inner for name, inner in read.items() if inner is not None}
-    return value
+        meant = {name: _as_meant(inner, parts[name]) if name in parts else inner for name, inner in read.items()}
+        return {name: inner for name, inner in meant.items() if inner is not None}
+    return read
 
 
 def _problem_in(value: Any, schema: JsonSchema, where: str) -> str:

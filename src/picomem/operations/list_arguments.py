@@ -24,9 +24,9 @@ def list_meant(value: Any, *, is_of_names: bool) -> Any:
             for element in ([value] if isinstance(value, str) else value)
             for name in _names(element, splits=isinstance(value, str))
         ]
-        return names if names or _parsed(value, (list,)) == [] else None
-    is_wrapped = isinstance(value, list) and len(value) == 1 and isinstance(_parsed(value[0], (list,)), list)
-    return _parsed(value[0] if is_wrapped else value, (list, type(None)))
+        return names if names or json_meant(value, (list,)) == [] else None
+    is_wrapped = isinstance(value, list) and len(value) == 1 and isinstance(json_meant(value[0], (list,)), list)
+    return json_meant(value[0] if is_wrapped else value, (list, type(None)))
 
 
 def single_meant(value: Any) -> Any:
@@ -34,13 +34,13 @@ def single_meant(value: Any) -> Any:
     JSON, None for a written null, and any other value as it is."""
     if isinstance(value, str) and value.strip() in _NULLS:
         return None
-    read = _parsed(value, (list,))
+    read = json_meant(value, (list,))
     return read[0] if isinstance(read, list) and len(read) == 1 and isinstance(read[0], str) else value
 
 
 def _names(element: Any, *, splits: bool) -> Iterator[Any]:
     """Return the names that an element of a list holds; one that is no text is returned as it is, a null left out."""
-    meant = _parsed(element, (list, dict, str))
+    meant = json_meant(element, (list, dict, str))
     if not isinstance(element, str):
         yield from () if element is None else (element,)
     elif isinstance(meant, list):
@@ -64,7 +64,7 @@ def _separated(text: str) -> Iterator[str]:
         yield text
 
 
-def _parsed(text: Any, kinds: tuple[type, ...]) -> Any:
+def json_meant(text: Any, kinds: tuple[type, ...]) -> Any:
     """Return the value that a text is in JSON, if it is of one of these kinds; any other value as it is."""
     try:
         value = json.loads(text) if isinstance(text, str) else text
