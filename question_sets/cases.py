@@ -39,6 +39,12 @@ class CaseTurn:
     text: str
     ts: str
 
+    @property
+    def labelled_text(self) -> str:
+        """The turn as the one text that a system of texts can store: its speaker, its day and its words."""
+        day = self.ts.partition("T")[0]
+        return f"{self.role}{f' ({day})' if day else ''}: {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class CaseSession:

@@ -256,8 +256,8 @@ class _Haystack:
         files: list[Path] = []
         for number in fresh:
             session = self._case.sessions[number]
-            self._fts5["session"].add(["\n".join(turn.text for turn in session.turns)])
-            self._fts5["turn"].add(turn.text for turn in session.turns)
+            self._fts5["session"].add(["\n".join(turn.labelled_text for turn in session.turns)])
+            self._fts5["turn"].add(turn.labelled_text for turn in session.turns)
             self._turn_keys += [(session.id, turn.id) for turn in session.turns]
             self.turns += len(session.turns)
             if any(turn.text.strip() for turn in session.turns):

@@ -31,7 +31,7 @@ from benchmarks.recall_speed import percentile
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from question_sets import metrics
-from question_sets.cases import Case, CaseTurn, read_cases, set_name
+from question_sets.cases import Case, read_cases, set_name
 from question_sets.significance import paired
 from question_sets.trial import try_case
 
@@ -240,7 +240,8 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
             seen = max(seen, question.visible)
             first = len(keys)
             keys += [(session.id, turn.id) for session, turn in fresh]
-            told = [(str(first + number), text_of(turn)) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
+            turns = [(str(first + number), turn) for number, (_, turn) in enumerate(fresh)]
+            told = [(text_id, turn.labelled_text) for text_id, turn in turns if turn.text.strip()]
             for begin in range(0, len(told), _BATCH):
                 batch = told[begin : begin + _BATCH]
                 talk.add([text_id for text_id, _ in batch], [text for _, text in batch])
@@ -250,9 +251,3 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
                 (ids,), _ = talk.ask([question.text], _DEPTH)
                 yield metrics.ranks(question.gold_turns, [(keys[int(text_id)],) for text_id in ids])
         talk.close()
-
-
-def text_of(turn: CaseTurn) -> str:
-    """Return a turn as the one text that a library of texts can store: its speaker, its day and its words."""
-    day = turn.ts.partition("T")[0]
-    return f"{turn.role}{f' ({day})' if day else ''}: {turn.text}"

@@ -46,7 +46,7 @@ CREATE TABLE contacts (
     row_hash    TEXT    NOT NULL,
     PRIMARY KEY (user_id, channel, account, native_id)
 ) STRICT;
-CREATE INDEX contacts_person ON contacts (user_id, person);
+CREATE INDEX contacts_person ON contacts (user_id, person, channel, account, native_id);
 
 -- Senders whom nobody has accepted yet, until they expire. `native_ids` is JSON.
 CREATE TABLE pairings (

@@ -39,8 +39,8 @@ CREATE UNIQUE INDEX memories_doc ON memories (user_id, doc);
 -- A key is unique for an owner among the versions that are believed and have no end.
 CREATE UNIQUE INDEX memories_key ON memories (user_id, agent, project, session, key)
     WHERE known_to IS NULL AND valid_to IS NULL;
-CREATE INDEX memories_known ON memories (user_id, known_to, valid_to, kind);
-CREATE INDEX memories_path ON memories (user_id, agent, project, session, path)
+CREATE INDEX memories_known ON memories (user_id, known_to, valid_to, kind, known_from);
+CREATE INDEX memories_path ON memories (user_id, agent, project, session, path, id)
     WHERE known_to IS NULL AND valid_to IS NULL AND path IS NOT NULL;
 -- Which memories expire next, of whatever user.
 CREATE INDEX memories_expiring ON memories (user_id, expires_at) WHERE expires_at IS NOT NULL AND known_to IS NULL;
@@ -93,11 +93,13 @@ CREATE TABLE changes (
     row_hash         TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
-CREATE INDEX changes_run ON changes (user_id, run);
+-- SQLite keeps no statistics here, and takes an index in the order that is asked for before one that finds more: so an
+-- index of what is read in order of its ids ends with the id.
+CREATE INDEX changes_run ON changes (user_id, run, id);
 CREATE INDEX changes_time ON changes (user_id, at, id);
 -- Few changes undo another.
 CREATE INDEX changes_undoing ON changes (user_id, undoes) WHERE undoes <> '';
-CREATE INDEX changes_idempotency_key ON changes (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX changes_idempotency_key ON changes (user_id, idempotency_key, id) WHERE idempotency_key IS NOT NULL;
 -- Which texts were refused, and how many changes there are of each decision, from the index alone.
 CREATE INDEX changes_content ON changes (user_id, decision, content_hash);
 -- The latest changes of a memory, whatever the clocks said.
@@ -120,7 +122,7 @@ CREATE TABLE lineage (
     row_hash        TEXT    NOT NULL,
     PRIMARY KEY (user_id, child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role)
 ) STRICT;
-CREATE INDEX lineage_parent ON lineage (user_id, parent_kind, parent_id);
+CREATE INDEX lineage_parent ON lineage (user_id, parent_kind, parent_id, parent_version);
 
 -- The index page, kept so that it has the same bytes until memory changes.
 CREATE TABLE index_pages (

@@ -104,7 +104,7 @@ WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 -- name: current_memories
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND known_to IS NULL AND {true_now}
-ORDER BY id, version
+ORDER BY id
 
 -- part: searchable
 -- What full text and vectors have: what is believed and had not ended when it was learned.
