@@ -44,7 +44,7 @@ def test_a_conversation_is_stored_on_its_channel_and_goes_on_from_the_list_of_se
     ]
 
     async def story(person: Person) -> None:
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         await person.until(lambda: "a new session · script" in person.text)
         await person.type("I drink green tea")
         await person.press("enter")
@@ -58,7 +58,7 @@ def test_a_conversation_is_stored_on_its_channel_and_goes_on_from_the_list_of_se
         await person.press("enter")
         assert server.asked[-1]["messages"][-1]["content"] == "And now\nwhat"
         assert "绿茶 [b]tea[/b] \\x1b[31mred" in person.text  # neither markup nor an escape sequence is obeyed
-        await person.press("escape", "4", "enter")
+        await person.press("escape", "5", "enter")
         assert "I will remember it." in person.text
         await person.press("escape", "c")
         assert person.conversation == talk[0].id
@@ -73,7 +73,7 @@ def test_an_answer_can_be_stopped_and_what_came_of_it_is_kept(talking: Engine, s
     server.steps = [Unended("It began well and"), "Well."]
 
     async def story(person: Person) -> None:
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         person.app.screen.query_one(TextArea).text = "Tell me a story."
         await person.pilot.press("enter")
         await person.until(lambda: "It began well and" in person.text)
@@ -91,7 +91,7 @@ def test_an_error_of_the_server_is_a_sentence(talking: Engine, server: ModelServ
     server.steps = [401]
 
     async def story(person: Person) -> None:
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         await person.type("hi")
         await person.press("enter")
         assert "refuses the key (401)" in person.note
@@ -103,7 +103,7 @@ def test_without_a_model_one_sentence_says_how_to_set_one_up_and_commands_work(e
     engine.remember("The tide table of Kiel is in docs/tides.md", key="tide_table")
 
     async def story(person: Person) -> None:
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         assert "No model is set to talk with" in person.text and "ollama pull" in person.text
         await person.type("hello")
         await person.press("enter")

@@ -51,7 +51,7 @@ def test_whatever_is_stored_is_shown_as_text_on_every_screen(engine: Engine) -> 
         while entries.chosen is not entries.entries[-1]:
             await person.press("pagedown")
             assert_safe(person)
-        await person.press("4")
+        await person.press("5")
         assert_safe(person)
         assert "[bold red]" in person.text
         await person.press("enter")
@@ -70,7 +70,7 @@ def test_a_word_of_100_kb_is_listed_opened_and_edited_at_once(engine: Engine) ->
     async def look(person: Person) -> None:
         await person.press("escape")
         began = time.process_time()
-        await person.press("4", "enter")
+        await person.press("5", "enter")
         assert "x" * 70 in person.text
         await person.press("end")
         assert "字" * 30 in person.text
@@ -86,7 +86,7 @@ def test_a_megabyte_is_not_pasted_and_a_sentence_says_so(engine: Engine, unit: s
     pasted = unit * (1_000_000 // len(unit))
 
     async def look(person: Person) -> None:
-        for keys, field in (((), "#question"), (("escape", "5"), "#message")):
+        for keys, field in (((), "#question"), (("escape", "6"), "#message")):
             await person.press(*keys)
             began = time.process_time()
             person.app.screen.query_one(field).post_message(Paste(pasted))
@@ -108,7 +108,7 @@ def test_what_is_pasted_becomes_text_that_a_terminal_does_not_obey(engine: Engin
         await person.settle()
         assert_safe(person)
         assert "one two \\x1b[31mred" in person.text
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         person.app.screen.query_one("#message").post_message(Paste(pasted))
         await person.settle()
         assert_safe(person)

@@ -12,15 +12,16 @@ from picomem.tui.browse_screen import DetailScreen, MemoryActions
 from picomem.tui.chat_screen import ChatScreen
 from picomem.tui.dialogs import ConfirmDialog, EditDialog, KeyHelp, MessageField
 from picomem.tui.entry_list import EntryList
-from picomem.tui.list_screens import MemoriesScreen, SessionsScreen
+from picomem.tui.list_screens import ConversationsScreen, MemoriesScreen
 from picomem.tui.presented_content import DetailPane
-from picomem.tui.search_screen import SearchScreen
-from picomem.tui.status_screen import ReviewScreen, StatusScreen
+from picomem.tui.home_screen import HomeScreen
+from picomem.tui.review_screen import ReviewScreen
+from picomem.tui.status_screen import StatusScreen
 from picomem.tui.terminal_app import TerminalApp
 
 OWNERS = (
     ChatScreen, ConfirmDialog, DetailPane, DetailScreen, EditDialog, EntryList, KeyHelp, MemoriesScreen, MemoryActions,
-    MessageField, ResultScreen, ReviewScreen, SearchScreen, SessionsScreen, StatusScreen, TerminalApp,
+    MessageField, ResultScreen, ReviewScreen, HomeScreen, ConversationsScreen, StatusScreen, TerminalApp,
 )  # fmt: skip
 PAGE = Path(__file__).parents[2] / "docs" / "tui.md"
 _SHOWN = {
@@ -43,7 +44,7 @@ def test_the_page_names_every_key_and_no_other() -> None:
     table = PAGE.read_text("utf-8").partition("## Keys")[2].partition("## Commands")[0]
     cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     named = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell)}
-    assert named | {"2", "3", "4", "5"} == bound_keys()
+    assert named | {"2", "3", "4", "5", "6"} == bound_keys()
 
 
 def test_every_screen_of_the_page_can_be_reached() -> None:

@@ -43,7 +43,7 @@ def test_one_conversation_is_erased_from_the_list_of_sessions(engine: Engine) ->
     engine.sessions().create("tui", title="Tides")
 
     async def story(person: Person) -> None:
-        await person.press("escape", "4")
+        await person.press("escape", "5")
         assert "Moving house" in person.text and "Tides" in person.text
         first = person.conversation
         await person.press("D")

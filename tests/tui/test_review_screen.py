@@ -33,14 +33,14 @@ def waiting(engine: Engine) -> int:
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
 def test_a_pair_is_decided_by_a_key_in_one_change_and_taken_back(doubtful: Engine, size: tuple[int, int]) -> None:
     async def story(person: Person) -> None:
-        await person.press("escape", "6", "r")
-        for key, gone in (("y", ""), ("m", "queue_old"), ("s", "queue_old"), ("x", "queue_new")):
-            assert "2 decisions to make" in person.text, key
+        await person.press("escape", "3")
+        for key, gone in (("k", ""), ("m", "queue_old"), ("r", "queue_old"), ("x", "queue_new")):
+            assert "2 decisions to make" in person.text and " 3 Review 2" in person.lines[0], key
             assert "newer than queue_old" in person.text, key
             assert "or still: " in person.text, key
             before = len(doubtful.changes(100))
             await person.press(key)
-            assert "1 decision to make" in person.text, key
+            assert "1 decision to make" in person.text and " 3 Review 1" in person.lines[0], key
             assert person.note.startswith("queue_") and person.note.endswith("u undoes it."), key
             assert len(doubtful.changes(100)) == before + 1, key
             assert believed(doubtful) == {"queue_old", "queue_new", "vendor_port"} - {gone}, key
@@ -54,19 +54,34 @@ def test_a_pair_is_decided_by_a_key_in_one_change_and_taken_back(doubtful: Engin
 @pytest.mark.requirement("X3")
 def test_what_came_from_others_is_kept_or_discarded_and_neither_merged_nor_superseded(doubtful: Engine) -> None:
     async def story(person: Person) -> None:
-        await person.press("escape", "6", "r", "j")
+        await person.press("escape", "3", "j")
         chosen = person.app.screen.query_one(EntryList).chosen
-        assert chosen and chosen.title == "vendor_port"
-        assert "m Merge" not in person.text and "s Supersede" not in person.text
-        await person.press("m", "s")
+        assert chosen and chosen.about.startswith("vendor_port")
+        assert "m Same" not in person.text and "r Replace" not in person.text
+        await person.press("m", "r")
         assert waiting(doubtful) == 2
         await person.press("x")
         assert believed(doubtful) == {"queue_old", "queue_new"}
-        await person.press("u", "j", "y")
+        await person.press("u", "j", "k")
         assert (waiting(doubtful), believed(doubtful)) == (1, {"queue_old", "queue_new", "vendor_port"})
-        await person.press("s")
-        assert "Nothing waits for a decision." in person.text
-        await person.press("escape")
-        assert "memories" in person.text and "Review" in person.lines[-1]
+        await person.press("r")
+        assert "Nothing waits for you." in person.text and " 3 Review  4 Timeline" in person.lines[0]
+
+    at_the_terminal(doubtful, story)
+
+
+@pytest.mark.requirement("X3")
+def test_a_group_is_emptied_by_one_key_and_comes_back_by_another(doubtful: Engine) -> None:
+    """41 §5."""
+    doubtful.remember("The vendor page says that port 6432 is open", key="vendor_open", origin="web")
+
+    async def story(person: Person) -> None:
+        await person.press("escape", "3", "end")
+        assert "3 decisions to make" in person.text
+        await person.press("X")
+        assert person.note == "2 decisions; u undoes it."
+        assert "1 decision to make" in person.text and believed(doubtful) == {"queue_old", "queue_new"}
+        await person.press("u")
+        assert "3 decisions to make" in person.text and "vendor_open" in believed(doubtful)
 
     at_the_terminal(doubtful, story)

@@ -16,13 +16,14 @@ from picomem.engine.engine import Engine
 
 NO_MODEL = "No model is set to talk with: run `ollama pull qwen3:8b`."
 SCREENS = {
-    "search": (),
+    "home": (),
     "hits": ("?tide table of Kiel",),
     "memories": ("escape", "2"),
-    "timeline": ("escape", "3"),
-    "sessions": ("escape", "4"),
-    "chat": ("escape", "5"),
-    "status": ("escape", "6", "i"),
+    "review": ("escape", "3"),
+    "timeline": ("escape", "4"),
+    "conversations": ("escape", "5"),
+    "chat": ("escape", "6"),
+    "status": ("escape", "7", "i"),
     "commands": ("?/pu",),
     "purge": ("?/purge_older 1", "enter"),
     "keys": ("escape", "2", "question_mark"),
@@ -74,13 +75,13 @@ def test_every_screen_of_the_demo_shows_what_its_snapshot_shows(
 
 def test_an_empty_store_says_what_to_do_first(engine: Engine, snapshots: Path) -> None:
     async def look(person: Person) -> None:
-        await compare(person, snapshots / "empty-search-80x24.txt")
+        await compare(person, snapshots / "empty-home-80x24.txt")
         assert "picomem ingest" in person.text
         await person.press("escape", "2")
         assert "picomem remember TEXT" in person.text
-        await person.press("3")
-        assert "picomem ingest" in person.text
         await person.press("4")
+        assert "picomem ingest" in person.text
+        await person.press("5")
         assert "There are no conversations with PicoBot yet" in person.text
 
     at_the_terminal(engine, look)

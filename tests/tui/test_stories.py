@@ -47,11 +47,11 @@ def test_a_memory_is_pinned_forgotten_and_brought_back(stated: Engine) -> None:
         assert not stated.why("tide_table").memory.pinned
         await person.press("p", "x")
         assert person.note == "tide_table is archived; u undoes it."
-        assert "tide_table  " not in person.text
+        assert "tide_table · " not in person.text
         await person.press("a")
-        assert "tide_table  fact · pinned · archived" in person.text
+        assert "tide_table · fact · pinned · archived" in person.text
         await person.press("u", "a")
-        assert "tide_table  fact · pinned" in person.text
+        assert "tide_table · fact · pinned" in person.text
         await person.press("u", "u")
         assert stated.why("tide_table").memory.pinned
         assert "u Undo" not in person.text  # nothing is left to undo
@@ -80,13 +80,13 @@ def test_a_list_without_entries_says_what_fills_it(engine: Engine) -> None:
     engine.remember("The tide table lies in the harbour office", key="tide_table")
 
     async def story(person: Person) -> None:
-        await person.press("escape", "3")
+        await person.press("escape", "4")
         assert "No past session has been read yet" in person.text and "picomem ingest" in person.text
         assert "picomem remember" not in person.text
         await person.press("2", "x")
         assert "There is nothing here · kind: all (t) · believed now (a)" in person.text
         await person.press("a")
-        assert "tide_table  fact · archived" in person.text
+        assert "tide_table · fact · archived" in person.text
 
     at_the_terminal(engine, story)
 
@@ -101,7 +101,7 @@ def test_where_only_sessions_were_read_the_list_of_memories_says_how_to_store_on
     async def story(person: Person) -> None:
         await person.press("escape", "2")
         assert "No memory is stored yet" in person.text and "picomem remember TEXT" in person.text
-        await person.press("3")
+        await person.press("4")
         assert "Where does the grey ferry lie?" in person.text
 
     at_the_terminal(engine, story)
@@ -154,7 +154,7 @@ def test_an_edit_that_is_cancelled_changes_nothing(stated: Engine) -> None:
 
 def test_the_cursor_moves_by_letters_and_arrows_and_stays_in_view(demo: Engine) -> None:
     async def story(person: Person) -> None:
-        await person.press("escape", "3")
+        await person.press("escape", "4")
         await person.press("j", "j", "k", "down", "pagedown", "end")
         entries = person.app.screen.query_one(EntryList)
         assert entries.chosen is entries.entries[-1]
@@ -174,7 +174,7 @@ def test_the_fields_of_an_edit_and_the_question_of_a_purge_are_seen_in_the_small
         await person.press("escape", "2", "e")
         for shown in ("Why it changes (optional)", "[ ] The old text was always wrong", "^s Save"):
             assert shown in person.text
-        await person.press("escape", "5")
+        await person.press("escape", "6")
         await person.type("/purge_user")
         await person.press("enter")
         assert "Confirm purge? (y/n)" in person.text

@@ -10,6 +10,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import hit_sessions, unknown_project, whole_session
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
+from picomem.operations.hit_groups import group_hits, standing_out
 from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.presentation import (
@@ -28,7 +29,6 @@ from picomem.operations.presentation import (
     window,
 )
 from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
-from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.hit import Answer, HitSession
 from picomem.records.kinds import Kind, Origin, Priority
@@ -171,7 +171,7 @@ def _recalled(answer: AnswerView) -> str:
 
 
 def _present_answer(result: AnswerView) -> Presentation:
-    shown = _standing_out(result)
+    shown = result.hits if result.is_limited else standing_out(result.hits)[0]  # all where a person named a limit
     blocks: list[Block] = _grouped(result, shown)
     if not result.hits and not result.left_out:
         only = f" Only what matches --{' --'.join(result.filters)} was searched." if result.filters else ""
@@ -193,15 +193,6 @@ def _present_answer(result: AnswerView) -> Presentation:
     )
 
 
-def _standing_out(result: AnswerView) -> list[HitView]:
-    """The hits that people are shown: all where they named a limit. Notes have scores of their own and stay."""
-    if result.is_limited:
-        return result.hits
-    scored = [hit for hit in result.hits if hit.source != "note"]
-    weaker = scored[count_above_cutoff([hit.score for hit in scored]) :]
-    return [hit for hit in result.hits if hit not in weaker]
-
-
 def _opening(result: AnswerView, shown: list[HitView]) -> list[str]:
     """Return how to read on where the words of the question stand, to be copied as it is."""
     first = next((hit.id for hit in shown if hit.source == "episode"), "")
@@ -210,25 +201,18 @@ def _opening(result: AnswerView, shown: list[HitView]) -> list[str]:
 
 
 def _grouped(result: AnswerView, shown: list[HitView]) -> list[Block]:
-    """The hits of a session stand together, below what they share; memories and notes do as well. The group with the
-    best hit comes first."""
-    groups: dict[tuple[str, str, str], list[HitView]] = {}
-    for hit in shown:
-        is_spoken = hit.source == "episode"
-        group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
-        groups.setdefault(group, []).append(hit)
-    sessions = {("episode", session.transcript, session.session): session for session in result.sessions}
+    """The hits by group, each below the heading of its group."""
+    groups = group_hits(shown, result.sessions)
     blocks: list[Block] = []
     number = 0
-    for group, hits in groups.items():
-        session = sessions.get(group)
-        if session:
-            blocks.append(_session_heading(session, is_cited=bool(hits[0].citation)))
-        elif len(groups) > 1 and group[0] != "episode":
-            blocks.append(Heading("── memories" if group[0] == "memory" else "── notes"))
-        for hit in hits:
+    for group in groups:
+        if group.session:
+            blocks.append(_session_heading(group.session, is_cited=bool(group.hits[0].citation)))
+        elif len(groups) > 1 and group.source != "episode":
+            blocks.append(Heading("── memories" if group.source == "memory" else "── notes"))
+        for hit in group.hits:
             number += 1
-            blocks.append(_entry(number, hit, session))
+            blocks.append(_entry(number, hit, group.session))
     return blocks
 
 

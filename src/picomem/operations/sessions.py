@@ -31,8 +31,8 @@ _UNTITLED = "(nothing was said yet)"
 @dataclass(frozen=True, slots=True)
 class SessionsRequest:
     channel: str | None = option("only from this channel", None, choices=tuple(Channel))
-    archived: bool = option("archived sessions instead", False)
-    limit: int = option("maximum number of sessions", 20, short="-n", least=1, rows=True)
+    archived: bool = option("archived conversations instead", False)
+    limit: int = option("maximum number of conversations", 20, short="-n", least=1, rows=True)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
@@ -94,7 +94,7 @@ def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
 
 @dataclass(frozen=True, slots=True)
 class MessagesRequest:
-    session: str = option("the session's id, or the beginning of it", positional=True)
+    session: str = option("the conversation's id, or the beginning of it", positional=True)
     last: int = option("maximum number of messages, from the end", 50, short="-n", least=1, rows=True)
     after: int = option("only messages after this number", 0, least=0)
     cursor: str = option("continue with earlier ones: the cursor of the previous page", "")
@@ -180,7 +180,7 @@ def begin_session(engine: Engine, request: BeginSessionRequest) -> SessionResult
 
 @dataclass(frozen=True, slots=True)
 class RenameSessionRequest:
-    session: str = option("the session's id, or the beginning of it", positional=True)
+    session: str = option("the conversation's id, or the beginning of it", positional=True)
     title: str = option("its new title", positional=True, free_text=True)
 
 
@@ -191,7 +191,7 @@ def rename_session(engine: Engine, request: RenameSessionRequest) -> SessionResu
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSessionRequest:
-    session: str = option("the session's id, or the beginning of it", positional=True)
+    session: str = option("the conversation's id, or the beginning of it", positional=True)
     restore: bool = option("take it out of the archive again", False)
 
 
@@ -203,12 +203,12 @@ def archive_session(engine: Engine, request: ArchiveSessionRequest) -> SessionRe
 
 
 def _archive_reply(session: SessionView) -> str:
-    return f"Session {session.id} is {'archived' if session.archived_at else 'back in the list'}."
+    return f"Conversation {session.id} is {'archived' if session.archived_at else 'back in the list'}."
 
 
 @dataclass(frozen=True, slots=True)
 class ForkSessionRequest:
-    session: str = option("the session's id, or the beginning of it", positional=True)
+    session: str = option("the conversation's id, or the beginning of it", positional=True)
     at: int = option("the number of the last message that the new conversation has", positional=True, least=1)
 
 
@@ -321,7 +321,7 @@ OPERATIONS = (
         group="use",
         run=begin_session,
         present=_present_session,
-        reply=lambda result: f"Session {result.session.id}.",
+        reply=lambda result: f"Conversation {result.session.id}.",
         permission="memory:write:session",
         example='picomem begin-session --title "Moving house"',
         creates=True,
@@ -332,7 +332,7 @@ OPERATIONS = (
         group="use",
         run=rename_session,
         present=_present_session,
-        reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
+        reply=lambda result: f"Conversation {result.session.id} is called “{result.session.title}”.",
         permission="memory:write:session",
         answer_permissions=("memory:read:session",),
         example='picomem rename-session 01a20090-6145 "Moving house"',
@@ -354,7 +354,7 @@ OPERATIONS = (
         run=archive_session,
         present=_present_session,
         reply=lambda result: (
-            f"Session {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
+            f"Conversation {result.session.id} is {'' if result.session.archived_at else 'no longer '}archived."
         ),
         permission="memory:write:session",
         answer_permissions=("memory:read:session",),
@@ -374,7 +374,7 @@ OPERATIONS = (
         group="use",
         run=fork_session,
         present=_present_session,
-        reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
+        reply=lambda result: f"Conversation {result.session.id} is a fork of {result.session.forked_from}.",
         permission="memory:write:session",
         answer_permissions=("memory:read:session",),
         example="picomem fork-session 01a20090-6145 12",

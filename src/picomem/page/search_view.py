@@ -8,19 +8,18 @@ from typing import Any
 
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.operations.hit_groups import group_hits, memories_first, standing_out
+from picomem.operations.recall_views import AnswerView, HitView
 from picomem.operations.table import operation
 from picomem.page.html_rendering import exactly
 from picomem.page.message_catalog import Say
 from picomem.page.page_view import PageContent, PageRequest, PageView
 from picomem.provenance.requests import is_question
-from picomem.recall.final_scores import count_above_cutoff
 from picomem.records.kinds import Kind, Origin
 
 FILTERS = ("kind", "origin", "project", "tag", "as_of", "valid_at", "weak")
 _LIMIT = 20
 _BUDGET = 8_000  # tokens; a person reads on where an agent would pay for it
-_SOURCES = {"memory": 0, "note": 1}  # their order; sessions come last
 _WEAK_BELOW = 0.3  # a confidence at which the answer is hardly one
 _SURE_FROM = 0.6
 
@@ -63,7 +62,9 @@ def answer_values(answer: AnswerView, asked: PageRequest) -> dict[str, Any]:
     shown, folded = ([*strong, *weak], []) if asked.asked("weak") else (strong, weak)
     return {
         "answer": answer,
-        "groups": grouped(shown, answer.sessions),
+        "groups": [
+            (group, *with_questions_apart(group.hits)) for group in memories_first(group_hits(shown, answer.sessions))
+        ],
         "shown": len(shown),
         "weaker": len(folded),
         "legs": [leg_state(name, state) for name, state in answer.legs.items()],
@@ -71,36 +72,6 @@ def answer_values(answer: AnswerView, asked: PageRequest) -> dict[str, Any]:
         "window": window_text(answer, asked),
         "all_address": asked.address_with(weak="1"),
     }
-
-
-def standing_out(hits: Sequence[HitView]) -> tuple[list[HitView], list[HitView]]:
-    """The hits that stand out, and the weaker ones; notes have scores of their own, and stay."""
-    scored = [hit for hit in hits if hit.source != "note"]
-    weak = scored[count_above_cutoff([hit.score for hit in scored]) :]
-    return [hit for hit in hits if hit not in weak], weak
-
-
-@dataclass(frozen=True, slots=True)
-class HitGroup:
-    """Hits of one source, and of one session: those that answer, and the user's own questions."""
-
-    source: str
-    session: HitSessionView | None
-    hits: list[HitView]
-    questions: list[HitView]
-
-
-def grouped(hits: Sequence[HitView], sessions: Sequence[HitSessionView]) -> list[HitGroup]:
-    """Memories first, then notes, then what was said: the hits of a session stand together, below what they share, and
-    the session with the best hit comes first."""
-    groups: dict[tuple[str, str, str], list[HitView]] = {}
-    for hit in hits:
-        is_spoken = hit.source == "episode"
-        group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
-        groups.setdefault(group, []).append(hit)
-    known = {("episode", session.transcript, session.session): session for session in sessions}
-    made = [HitGroup(group[0], known.get(group), *with_questions_apart(members)) for group, members in groups.items()]
-    return sorted(made, key=lambda group: _SOURCES.get(group.source, len(_SOURCES)))
 
 
 def with_questions_apart(hits: Sequence[HitView]) -> tuple[list[HitView], list[HitView]]:

@@ -23,7 +23,7 @@ from picomem.tui.presented_content import DetailPane, styled
 from picomem.tui.slash_commands import CommandResult, run_command
 from picomem.tui.workspace import Workspace
 
-MODES = ("search", "memories", "timeline", "sessions", "chat", "status")  # the digit of each is its place
+MODES = ("home", "memories", "review", "timeline", "conversations", "chat", "status")  # the digit of each is its place
 _NOTE_SECONDS = 10.0
 _MOST_NOTE = 300  # characters
 
@@ -32,9 +32,14 @@ class NavigationItem(Static):
     """The name of a screen, which a click opens."""
 
     def __init__(self, mode: str, number: int, *, is_current: bool) -> None:
-        super().__init__(Content(f" {number} {mode.capitalize()} "), markup=False)
         self._mode = mode
+        self._title = f" {number} {mode.capitalize()}"
+        super().__init__(Content(self._title), markup=False, id=f"to-{mode}")
         self.set_class(is_current, "-current")
+
+    def count(self, waiting: int) -> None:
+        """Say behind the name how much waits there."""
+        self.update(Content(f"{self._title} {waiting:,}" if waiting else self._title))
 
     async def on_click(self) -> None:
         """Go there."""
@@ -111,9 +116,17 @@ class BaseScreen(Screen[None]):
     def reload_if_changed(self) -> None:
         """Read again what is shown if the store has changed since."""
         self.refresh_bindings()
+        self.run_worker(self._count_waiting, exclusive=True, group="count")
         if self._seen_edition != self.workspace.edition:
             self._seen_edition = self.workspace.edition
             self.reload()
+
+    async def _count_waiting(self) -> None:
+        try:
+            waiting = (await self.runner.call("review", count=True)).total
+        except PicomemError:
+            return  # what the screen itself asks for says why
+        self.query_one("#to-review", NavigationItem).count(waiting)
 
     def on_screen_resume(self) -> None:
         """Show what has changed while another screen was shown."""

@@ -238,11 +238,12 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
             base = base + self._style("cursor")
         sign = _CURSOR if self.has_focus else _CURSOR_WITHOUT_FOCUS
         marker = Content.styled(sign if is_cursor else _NO_CURSOR, self._style("section" if is_cursor else "about"))
-        if from_bottom == text_lines + 1:
-            content = self._first_line(entry, self._room)
+        row = text_lines + 1 - from_bottom
+        if row == (0 if entry.title else text_lines):
+            content = self._about_line(entry, self._room)
         else:
             lines = self._text(entry, self._room)
-            row = text_lines - from_bottom
+            row -= 1 if entry.title else 0
             content = lines[row] if row < len(lines) else Content("")
         return self._strip(marker + content, base, width)
 
@@ -252,12 +253,12 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
     def _style(self, component: str) -> Style:
         return self.get_visual_style(f"entry-list--{component}", partial=True)
 
-    def _first_line(self, entry: ListEntry, room: int) -> Content:
+    def _about_line(self, entry: ListEntry, room: int) -> Content:
         title = styled(entry.title).stylize(self._style("past" if entry.is_past else "title"))
         aside = styled(entry.aside).stylize(self._style("about"))
         if entry.share is not None:
             aside = self._bar(entry.share) + Content("  ") + aside
-        left = title + Content("  ") + styled(entry.about).stylize(self._style("about"))
+        left = title + Content("  " if entry.title else "") + styled(entry.about).stylize(self._style("about"))
         left_room = room - aside.cell_length - 2
         if left_room < 16:
             return left.truncate(room, ellipsis=True)

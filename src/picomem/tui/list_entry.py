@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from picomem.coded_text import value_of
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
+from picomem.operations.hit_groups import HitGroup, group_hits, memories_first
 from picomem.operations.inert_results import inert
 from picomem.operations.memory_views import MemoryView
-from picomem.operations.presentation import attributed, day, plural
-from picomem.operations.recall_views import AnswerView, HitSessionView, HitView
+from picomem.operations.overview import OverviewResult
+from picomem.operations.presentation import attributed, day, plural, step
+from picomem.operations.recall_views import AnswerView, HitView
 from picomem.operations.reviewing import SuggestionView, WaitingView
 from picomem.operations.sessions import ListedSession
 
@@ -18,9 +20,9 @@ from picomem.operations.sessions import ListedSession
 @dataclass(frozen=True, slots=True)
 class ListEntry:
     """One entry of a list. The first line has the `title`, what is said `about` it and, at the right, `aside`; the text
-    follows. `marks` are offsets in `text`. `section` stands above the first entry of those that share it. `share`,
-    from 0 to 1, is drawn as a bar. `opens` names the operation that shows the whole of it, with the values of its
-    request."""
+    follows. Without a title the text leads, and that line stands below it. `marks` are offsets in `text`. `section`
+    stands above the first entry of those that share it. `share`, from 0 to 1, is drawn as a bar. `opens` names the
+    operation that shows the whole of it, with the values of its request."""
 
     id: str
     title: str
@@ -38,13 +40,13 @@ class ListEntry:
 def memory_entry(view: MemoryView) -> ListEntry:
     """A memory in a list of memories."""
     memory = inert(view)
-    standing = [memory.kind]
+    standing = [memory.key, memory.kind]
     standing += ["pinned"] if memory.pinned else []
     standing += ["archived"] if memory.archived else []
     standing += [memory.project] if memory.project else []
     return ListEntry(
         id=memory.id,
-        title=memory.key,
+        title="",
         about=" · ".join(standing),
         aside=day(memory.said_at)[:10],
         text=attributed(memory.content, memory.origin),
@@ -62,18 +64,18 @@ def review_entry(view: WaitingView) -> ListEntry:
     waiting = inert(view)
     memory, older = waiting.memory, waiting.older
     text = attributed(memory.content, memory.origin)
-    about = [memory.kind, *([memory.project] if memory.project else [])]
+    about = [memory.key, memory.kind, *([memory.project] if memory.project else [])]
     marks: tuple[tuple[int, int], ...] = ()
     if older is not None:
-        section = "May contradict each other"
+        section = "May be outdated"
         about.append(f"newer than {older.key}")
         marks = ((len(text) + 1, len(text) + len(_OR_STILL)),)
         text += f"{_OR_STILL} {attributed(older.content, older.origin)}"
     else:
-        section = "Not from you"
+        section = "From elsewhere"
     return ListEntry(
         id=f"{memory.id} {older.id}" if older else memory.id,
-        title=memory.key,
+        title="",
         about=" · ".join(about),
         aside=day(memory.said_at)[:10],
         text=text,
@@ -89,36 +91,67 @@ def suggestion_entry(view: SuggestionView) -> ListEntry:
     suggestion = inert(view)
     return ListEntry(
         id=suggestion.id,
-        title=suggestion.text,
+        title="",
         about=" · ".join(filter(None, ["suggestion", suggestion.kind, suggestion.project])),
+        text=suggestion.text,
         aside=day(suggestion.at)[:10] if suggestion.at else "",
-        section="Said in passing",
+        section="Heard in passing",
         memory=suggestion.id,
         opens=("show", (("episode", suggestion.episode),)),
     )
 
 
-def hit_entries(result: AnswerView) -> list[ListEntry]:
-    """The hits of an answer. Those of a session stand together; the group with the best hit comes first."""
-    answer = inert(result)
-    sessions = {(session.transcript, session.session): session for session in answer.sessions}
-    groups: dict[tuple[str, str, str], list[HitView]] = {}
-    for hit in answer.hits:
-        is_spoken = hit.source == "episode"
-        group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
-        groups.setdefault(group, []).append(hit)
-    entries = []
-    for (source, transcript, session), hits in groups.items():
-        section = _section(source, sessions.get((transcript, session)))
-        entries += [_hit_entry(hit, section, answer.question) for hit in hits]
+def overview_entries(result: OverviewResult) -> list[ListEntry]:
+    """What holds in a project, its last sessions with what came of them, and what changed."""
+    seen = inert(result)
+    where = f" in {seen.project}" if seen.project else ""
+    entries = [replace(memory_entry(memory), section=f"What holds{where}") for memory in seen.holds]
+    for outcome in seen.sessions:
+        session = outcome.session
+        about = (session.host, plural(len(outcome.memories), "memory", "memories"))
+        entries.append(
+            ListEntry(
+                id=f"session {session.session}",
+                title=attributed(session.title, session.origin) or "A session without a title",
+                about=" · ".join(about),
+                aside=day(session.at)[:10],
+                text=" · ".join(memory.content for memory in outcome.memories),
+                section=f"Last sessions{where}",
+                opens=("timeline", (("session", session.session),)),
+            )
+        )
+    for listed in seen.changes:
+        change = listed.change
+        entries.append(
+            ListEntry(
+                id=f"change {change.id}",
+                title="",
+                about=" · ".join(filter(None, (step(change), change.key))),
+                aside=day(change.at),
+                text=listed.after or listed.before or change.reason,
+                section="What changed",
+                is_past=bool(listed.before and not listed.after),
+                memory=change.memory_id,
+                opens=("why", (("id", change.memory_id),)) if change.memory_id else None,
+            )
+        )
     return entries
 
 
-def _section(source: str, session: HitSessionView | None) -> str:
-    if source == "memory":
-        return "Memories"
-    if source == "note":
-        return "Notes"
+def hit_entries(result: AnswerView) -> list[ListEntry]:
+    """The hits of an answer: memories first, and those of a session together."""
+    answer = inert(result)
+    return [
+        _hit_entry(hit, _section(group), answer.question)
+        for group in memories_first(group_hits(answer.hits, answer.sessions))
+        for hit in group.hits
+    ]
+
+
+def _section(group: HitGroup) -> str:
+    session = group.session
+    if group.source != "episode":
+        return "Memories" if group.source == "memory" else "Notes"
     if session is None:
         return "Past sessions"
     title = attributed(session.title, session.origin) or "A session without a title"
@@ -129,17 +162,16 @@ def _section(source: str, session: HitSessionView | None) -> str:
 def _hit_entry(hit: HitView, section: str, question: str) -> ListEntry:
     shown = attributed(hit.text, hit.origin)
     ahead = len(shown) - len(hit.text)
-    titles = {"memory": hit.key, "note": hit.id}
     opens: dict[str, tuple[str, tuple[tuple[str, Any], ...]]] = {
         "memory": ("why", (("id", hit.id),)),
         "episode": ("show", (("episode", hit.id), ("query", question))),
     }
-    about = [hit.kind] if hit.kind and hit.source == "memory" else []
+    about = {"memory": [hit.key, hit.kind], "note": [hit.id]}.get(hit.source, [])
     about += [_turns(hit)] if hit.source == "episode" and hit.turns else []
     return ListEntry(
         id=f"{hit.source} {hit.id}",
-        title=titles.get(hit.source) or hit.role,
-        about=" · ".join([*about, hit.why]),
+        title=hit.role if hit.source == "episode" else "",
+        about=" · ".join(filter(None, [*about, hit.why])),
         aside=day(hit.at)[:10] if hit.at and hit.source != "episode" else "",  # a session's section has its date
         text=shown,
         marks=tuple((start + ahead, end + ahead) for start, end in hit.marks),

@@ -14,9 +14,9 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.presentation import plural
 from picomem.records.kinds import Kind
 from picomem.tui.browse_screen import BrowseScreen
+from picomem.tui.home_screen import first_episodes, first_memories
 from picomem.tui.list_entry import ListEntry, episode_entries, memory_entry, session_entry
 from picomem.tui.presented_content import styled
-from picomem.tui.search_screen import first_episodes, first_memories
 from picomem.tui.workspace import Workspace
 
 # A screen whose list is read page by page as the cursor goes down.
@@ -168,10 +168,10 @@ class MemoriesScreen(PagedScreen):
         return f"kind: {self._kind or 'all'} (t) · {state} (a)"
 
 
-class SessionsScreen(PagedScreen):
+class ConversationsScreen(PagedScreen):
     """The list of conversations with PicoBot, the one that was active last first; one opens to its messages."""
 
-    mode = "sessions"
+    mode = "conversations"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "talk_on", "Go on"),
         Binding("D", "purge", "Purge"),
@@ -191,7 +191,7 @@ class SessionsScreen(PagedScreen):
         return f"{plural(count, 'conversation')}{more} · {'archived' if self._archived else 'not archived'} (a)"
 
     async def nothing(self) -> Content:
-        which = "archived conversations" if self._archived else "conversations with PicoBot yet; 5 begins one"
+        which = "archived conversations" if self._archived else "conversations with PicoBot yet; 6 begins one"
         return styled(f"There are no {which}.")
 
     def action_toggle_archived(self) -> None:

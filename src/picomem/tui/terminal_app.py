@@ -18,8 +18,9 @@ from textual.widgets import Input, TextArea
 from picomem.tui.base_screen import MODES, BaseScreen
 from picomem.tui.chat_screen import ChatScreen
 from picomem.tui.dialogs import PasteRefused
-from picomem.tui.list_screens import MemoriesScreen, SessionsScreen, TimelineScreen
-from picomem.tui.search_screen import SearchScreen
+from picomem.tui.home_screen import HomeScreen
+from picomem.tui.list_screens import ConversationsScreen, MemoriesScreen, TimelineScreen
+from picomem.tui.review_screen import ReviewScreen
 from picomem.tui.status_screen import StatusScreen
 from picomem.tui.workspace import OperationRunner, Workspace
 
@@ -51,10 +52,11 @@ LIGHT = Theme(
 _OF_A_SCREEN = ("go", "search")
 _SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
 _SCREENS: dict[str, Callable[[Workspace], BaseScreen]] = {
-    "search": SearchScreen,
+    "home": HomeScreen,
     "memories": MemoriesScreen,
+    "review": ReviewScreen,
     "timeline": TimelineScreen,
-    "sessions": SessionsScreen,
+    "conversations": ConversationsScreen,
     "chat": ChatScreen,
     "status": StatusScreen,
 }
@@ -89,13 +91,13 @@ class TerminalApp(App[int]):
             self.add_mode(mode, partial(screen, self.workspace))
 
     async def on_mount(self) -> None:
-        """Begin with the search, and end with the terminal as it was when the system asks for it."""
+        """Begin at home, and end with the terminal as it was when the system asks for it."""
         loop = asyncio.get_running_loop()
         for name in _SIGNALS:
             with suppress(NotImplementedError, ValueError, AttributeError, RuntimeError):
                 number = getattr(signal, name)
                 loop.add_signal_handler(number, self.exit, 128 + number)
-        await self.switch_mode("search")
+        await self.switch_mode("home")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys of the program on its screens, and not in a dialog."""
@@ -116,8 +118,8 @@ class TerminalApp(App[int]):
 
     async def action_search(self) -> None:
         """Go to the question, from any screen."""
-        await self.switch_mode("search")
-        if isinstance(self.screen, SearchScreen):
+        await self.switch_mode("home")
+        if isinstance(self.screen, HomeScreen):
             self.screen.action_search()
 
     async def action_talk_on(self, session: str) -> None:

@@ -1,4 +1,4 @@
-"""Search: the answer to a question while it is typed."""
+"""Home: what holds, the last sessions, what changed; and the answer to a question while it is typed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from textual.widget import Widget
 
 from picomem.health.store_status import Status
 from picomem.operations.inert_results import inert
-from picomem.operations.presentation import plural
+from picomem.operations.overview import OverviewResult
+from picomem.operations.presentation import day, plural
 from picomem.operations.recall_views import AnswerView
 from picomem.tui.browse_screen import BrowseScreen
 from picomem.tui.dialogs import LineField
 from picomem.tui.entry_list import EntryList
-from picomem.tui.list_entry import ListEntry, hit_entries
+from picomem.tui.list_entry import ListEntry, hit_entries, overview_entries
 from picomem.tui.presented_content import PLAIN, QUIET, TITLE, styled
 from picomem.tui.slash_commands import usages
 from picomem.tui.workspace import LatestCall, Workspace
@@ -34,25 +35,22 @@ _COMMANDS = (
 )
 
 
-def first_steps(status: Status) -> Content:
-    """What the store holds; of an empty one, what to do first."""
-    memories, episodes = sum(status.memories.values()), status.episodes
-    if memories or episodes:
-        return styled(f"{plural(memories, 'memory', 'memories')} and {plural(episodes, 'episode')} to search.", QUIET)
+def first_steps() -> Content:
+    """What to do where nothing is stored."""
     return _lines("Nothing is stored yet. In a terminal:", *_COMMANDS)
 
 
 def first_episodes(status: Status) -> Content:
     """What to do where there are no episodes."""
     if not status.memories:
-        return first_steps(status)
+        return first_steps()
     return _lines("No past session has been read yet. In a terminal:", _INGEST)
 
 
 def first_memories(status: Status) -> Content:
     """What to do where there are no memories."""
     if not status.episodes:
-        return first_steps(status)
+        return first_steps()
     return _lines("No memory is stored yet. In a terminal:", _REMEMBER)
 
 
@@ -66,12 +64,15 @@ _PATIENCE = 0.15  # seconds after which it is said that a search runs
 _MOST_QUESTION = 2_000  # characters
 
 
-class SearchScreen(BrowseScreen):
-    """A question at the top, the hits below it."""
+class HomeScreen(BrowseScreen):
+    """A field at the top; below it, while it is empty, what a person sees first, and otherwise the hits."""
 
-    mode = "search"
+    mode = "home"
     text_lines = 2
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", "To the hits")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "to_list", "To the list"),
+        Binding("t", "next_project", "Next project", show=False),
+    ]
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -80,6 +81,8 @@ class SearchScreen(BrowseScreen):
         )
         self._searches = LatestCall(self._start_search, self._show_answer, self.fail)
         self._slow: Timer | None = None
+        self._project = ""  # that of the latest session
+        self._projects: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
         yield self.question
@@ -105,7 +108,7 @@ class SearchScreen(BrowseScreen):
         self._ask_again()
 
     def on_input_submitted(self) -> None:
-        """Go to the hits; or do what a command says."""
+        """Go to the list; or do what a command says."""
         if self.question.value.startswith("/"):
             self.obey(self.question.value)
             self.question.value = ""
@@ -113,7 +116,7 @@ class SearchScreen(BrowseScreen):
             self.action_to_list()
 
     def on_key(self, event: Any) -> None:
-        """Go from the question down to the hits."""
+        """Go from the question down to the list."""
         if event.key == "down" and self.question.has_focus:
             event.stop()
             self.action_to_list()
@@ -123,13 +126,20 @@ class SearchScreen(BrowseScreen):
         self.question.focus()
 
     def action_to_list(self) -> None:
-        """Go to the hits."""
+        """Go to the list."""
         self.entries.focus()
+
+    def action_next_project(self) -> None:
+        """Show what holds in the next project."""
+        if self._projects and not self.question.value:
+            place = self._projects.index(self._project) if self._project in self._projects else -1
+            self._project = self._projects[(place + 1) % len(self._projects)]
+            self._ask_again()
 
     def _ask_again(self) -> None:
         question = self.question.value.strip()
         if not question:
-            self._searches.ask(self._read_first_steps)
+            self._searches.ask(lambda: self.runner.call("overview", project=self._project))
             return
         if question.startswith("/"):
             self._show_commands(question)
@@ -162,17 +172,26 @@ class SearchScreen(BrowseScreen):
         if self._searches.is_running:
             self.summarise("Searching …")
 
-    async def _read_first_steps(self) -> Content:
-        return first_steps(await self.runner.call("status"))
-
-    def _show_answer(self, answer: AnswerView | Content) -> None:
-        if isinstance(answer, Content):
-            self.entries.show([])
-            self.summary.update(answer)
+    def _show_answer(self, answer: AnswerView | OverviewResult) -> None:
+        is_at_list = self.screen.focused is self.entries
+        if isinstance(answer, AnswerView):
+            self.summarise(_account(inert(answer)))
+            self.entries.show(hit_entries(answer), keep_place=is_at_list)
             return
-        shown = inert(answer)
-        self.summarise(_account(shown))
-        self.entries.show(hit_entries(answer), keep_place=self.screen.focused is self.entries)
+        self._project, self._projects = answer.project, answer.projects
+        self.entries.show(overview_entries(answer), keep_place=is_at_list)
+        if answer.counts["memories"] or answer.counts["episodes"]:
+            self.summarise(_counted(answer))
+        else:
+            self.summary.update(first_steps())
+
+
+def _counted(seen: OverviewResult) -> str:
+    """How much there is, and when the transcripts of each host were read last."""
+    memories, sessions = seen.counts["memories"], seen.counts["sessions"]
+    counted = [plural(memories, "memory", "memories"), plural(sessions, "session")]
+    counted += [f"{len(seen.projects)} projects (t)"] if len(seen.projects) > 1 else []
+    return " · ".join([*counted, *(f"{host} read {day(at)[:10]}" for host, at in seen.read_at.items())])
 
 
 def _account(answer: AnswerView) -> str:
