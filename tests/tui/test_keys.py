@@ -12,9 +12,9 @@ from picomem.tui.browse_screen import DetailScreen, MemoryActions
 from picomem.tui.chat_screen import ChatScreen
 from picomem.tui.dialogs import ConfirmDialog, EditDialog, KeyHelp, MessageField
 from picomem.tui.entry_list import EntryList
+from picomem.tui.home_screen import HomeScreen
 from picomem.tui.list_screens import ConversationsScreen, MemoriesScreen
 from picomem.tui.presented_content import DetailPane
-from picomem.tui.home_screen import HomeScreen
 from picomem.tui.review_screen import ReviewScreen
 from picomem.tui.status_screen import StatusScreen
 from picomem.tui.terminal_app import TerminalApp

@@ -65,7 +65,7 @@ def test_what_came_from_others_is_kept_or_discarded_and_neither_merged_nor_super
         await person.press("u", "j", "k")
         assert (waiting(doubtful), believed(doubtful)) == (1, {"queue_old", "queue_new", "vendor_port"})
         await person.press("r")
-        assert "Nothing waits for you." in person.text and " 3 Review  4 Timeline" in person.lines[0]
+        assert "Nothing waits for you." in person.text and " 3 Review 4 Timeline" in person.lines[0]
 
     at_the_terminal(doubtful, story)
 
@@ -73,7 +73,7 @@ def test_what_came_from_others_is_kept_or_discarded_and_neither_merged_nor_super
 @pytest.mark.requirement("X3")
 def test_a_group_is_emptied_by_one_key_and_comes_back_by_another(doubtful: Engine) -> None:
     """41 §5."""
-    doubtful.remember("The vendor page says that port 6432 is open", key="vendor_open", origin="web")
+    doubtful.remember("The tide chart of Husum hangs at the quay", key="husum_chart", origin="web")
 
     async def story(person: Person) -> None:
         await person.press("escape", "3", "end")
@@ -82,6 +82,6 @@ def test_a_group_is_emptied_by_one_key_and_comes_back_by_another(doubtful: Engin
         assert person.note == "2 decisions; u undoes it."
         assert "1 decision to make" in person.text and believed(doubtful) == {"queue_old", "queue_new"}
         await person.press("u")
-        assert "3 decisions to make" in person.text and "vendor_open" in believed(doubtful)
+        assert "3 decisions to make" in person.text and "husum_chart" in believed(doubtful)
 
     at_the_terminal(doubtful, story)

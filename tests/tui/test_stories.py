@@ -180,3 +180,41 @@ def test_the_fields_of_an_edit_and_the_question_of_a_purge_are_seen_in_the_small
         assert "Confirm purge? (y/n)" in person.text
 
     at_the_terminal(stated, edit_and_ask, (40, 10))
+
+
+@SIZES
+def test_home_shows_what_holds_the_last_sessions_and_what_changed_and_finds_while_a_person_types(
+    demo: Engine, size: tuple[int, int]
+) -> None:
+    """41 §9."""
+
+    async def story(person: Person) -> None:
+        listed = person.app.screen.query_one(EntryList)
+        sections = dict.fromkeys(entry.section for entry in listed.entries)
+        assert list(sections) == ["What holds in lantern", "Last sessions in lantern", "What changed"]
+        assert "18 memories · 9 sessions · 2 projects (t)" in person.text and " 3 Review 25 " in person.lines[0]
+        await person.press("escape", "t")
+        assert "What holds in harbor" in person.text
+        await person.press("slash")
+        await person.search("which port does the staging database listen on?")
+        first = listed.entries[0]
+        assert first.section == "Memories" and "port 6432" in first.text
+        assert [entry.section == "Memories" for entry in listed.entries] == sorted(
+            (entry.section == "Memories" for entry in listed.entries), reverse=True
+        )
+        await person.search("")
+        assert "What holds in harbor" in person.text
+
+    at_the_terminal(demo, story, size)
+
+
+def test_a_session_at_home_opens_to_what_was_said_in_it(demo: Engine) -> None:
+    """41 §9."""
+
+    async def story(person: Person) -> None:
+        entries = person.app.screen.query_one(EntryList).entries
+        number = next(number for number, entry in enumerate(entries) if entry.id.startswith("session "))
+        await person.press("escape", *["j"] * number, "enter")
+        assert "── codex 019e2cf6  [lantern]" in person.text
+
+    at_the_terminal(demo, story)

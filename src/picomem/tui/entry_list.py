@@ -23,6 +23,7 @@ _CURSOR, _CURSOR_WITHOUT_FOCUS, _NO_CURSOR = "▌ ", "│ ", "  "
 _BAR_CELLS = 8
 _NEARLY_ALL = 50  # entries below the cursor at which the next page is asked for
 _ROOMY = 36  # lines of a list whose entries stand apart
+_RAGGED = 1.1  # times the room of a text is what its lines need, since words are not broken
 _MOST_CHARACTERS = 2_000  # of a text: more than two lines of any terminal
 
 
@@ -124,10 +125,9 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
         return gap + (1 if section and section != before else 0)
 
     def _lines_of(self, entry: ListEntry) -> int:
-        """The lines of an entry's text."""
-        if self._text_lines == 1 or cell_len(entry.text[:_MOST_CHARACTERS]) <= self._room:
-            return 1
-        return self._text_lines
+        """The lines of an entry's text, and as much more as words at their ends may need."""
+        cells = cell_len(entry.text[:_MOST_CHARACTERS])
+        return 1 if cells <= self._room else min(self._text_lines, 1 + int(cells * _RAGGED // self._room))
 
     @property
     def _room(self) -> int:
@@ -287,8 +287,8 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
                 content = content.stylize(self._style("mark"), max(0, begin - start), end - start)
         if start:
             content = Content("… ") + content
-        lines = wrapped(content, room)
-        if len(lines) > self._text_lines:
-            last = lines[self._text_lines - 1].rstrip()
-            lines[self._text_lines - 1] = last.truncate(min(last.cell_length, room - 2)) + Content(" …")
-        return lines[: self._text_lines]
+        lines, most = wrapped(content, room), self._lines_of(entry)
+        if len(lines) > most:
+            last = lines[most - 1].rstrip()
+            lines[most - 1] = last.truncate(min(last.cell_length, room - 2)) + Content(" …")
+        return lines[:most]
