@@ -22,7 +22,9 @@ from tests.hooks.conftest import HOSTS_PATIENCE, Host
 from tests.waiting import wait_until
 
 import picomem
+from picomem.hooks.hook_socket import ANSWERED, deciding, request_of
 from picomem.index_page.page import NOTHING_YET
+from picomem.version import __version__
 
 DECISION = "The billing service uses PostgreSQL 16"
 
@@ -51,6 +53,20 @@ def _mcp(host: Host, *arguments: str) -> Iterator[ForkedProcess]:
         process.wait()
 
 
+def _answers_recalls(host: Host) -> bool:
+    """Whether the process that stays has loaded what a recall needs."""
+    given = json.dumps({"recall": {"query": "bookings"}, "folder": "", "version": __version__}).encode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(_sockets(host)[0]))
+        connection.sendall(request_of(deciding(host.env, {}), given))
+        connection.shutdown(socket.SHUT_WR)
+        return connection.recv(1) == ANSWERED
+
+
+def _recall(host: Host, *arguments: str) -> tuple[int, bytes, bytes]:
+    return program().run(["recall", *arguments], stdin=b"", cwd=host.data, env=host.env, timeout=120)
+
+
 def _sockets(host: Host) -> list[Path]:
     return sorted(host.data.glob("hook-*.sock"))
 
@@ -62,6 +78,44 @@ def test_a_process_that_stays_gives_the_answer_that_a_hook_gives_by_itself(store
 
     assert DECISION in alone.context
     assert asked == alone
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("which database keeps the bookings?",),
+        ("which database keeps the bookings?", "--json", "-n", "3"),
+        ("nothing of the kind", "--project", "harbour"),
+        ("bookings", "--kind", "decision", "--since", "30d"),
+        ("bookings", "--user", "zoe"),
+        ("bookings", "--since", "no such day"),
+    ],
+)
+def test_a_recall_at_the_terminal_is_answered_by_a_process_that_stays_as_it_is_without_one(
+    stored: Host, arguments: tuple[str, ...]
+) -> None:
+    """39 §4."""
+    alone = _recall(stored, *arguments)
+    with _mcp(stored):
+        wait_until(lambda: _answers_recalls(stored))
+        asked = _recall(stored, *arguments)
+    assert asked == alone
+
+
+def test_beside_a_process_that_stays_a_recall_loads_neither_vectors_nor_a_model(stored: Host) -> None:
+    """39 §4."""
+    code = "import sys; from picomem.cli.main import main; main(['recall', 'billing service']); print('numpy' in sys.modules)"
+    with _mcp(stored):
+        wait_until(lambda: _answers_recalls(stored))
+        ran = subprocess.run([sys.executable, "-c", code], env=stored.env, capture_output=True, check=True, text=True)
+    assert DECISION in ran.stdout and ran.stdout.endswith("False\n")
+
+
+def test_a_recall_at_the_terminal_asks_a_process_that_stays(stored: Host) -> None:
+    """39 §4. A stand-in that answers nothing of picomem's is passed over."""
+    with _standing_in(stored, b"+{no answer}\n") as requests:
+        code, out, _ = _recall(stored, "which database?")
+        assert requests and b'"recall"' in requests[0] and code == 0 and DECISION.encode() in out
 
 
 def test_the_socket_is_its_owners_and_gone_with_the_process(stored: Host) -> None:

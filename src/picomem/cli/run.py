@@ -10,32 +10,41 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from picomem.app import open_engine
 from picomem.cli.presented_text import hints_for, text_of
 from picomem.coded_text import with_commands
 from picomem.engine.engine import Engine
-from picomem.engine.past_sessions import project_meant_in, project_of_folder, shown_projects
-from picomem.errors import InvalidInput, NoStore, OutputFailed
-from picomem.light_dataclass import fields, replace
+from picomem.errors import InvalidInput, NoStore, OutputFailed, PicomemError
+from picomem.hooks.hook_socket import ask
+from picomem.light_dataclass import asdict
+from picomem.operations.folder_projects import call_in_folder, named_in_folder
 from picomem.operations.inert_results import with_texts
 from picomem.operations.operation import Operation, Progressing
-from picomem.operations.recall_views import jsonable
-from picomem.paths import private_umask
+from picomem.operations.recall_views import AnswerView, jsonable
+from picomem.operations.sent_answers import read_sent
+from picomem.paths import data_dir, private_umask
 from picomem.records.caller import PERMISSIONS
 from picomem.text.inert_text import escaped_json, one_line
+from picomem.version import __version__
 
 # The person at the terminal can read and write the database file itself, so everything is granted to them.
 _AT_THE_TERMINAL = PERMISSIONS
+_PATIENCE = 2.0  # seconds for a process that runs anyway
 
 
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
+    folder = _folder()
+    if operation.name == "recall" and (answer := _asked_of_running(request, folder, chosen)):
+        _print(operation, answer, chosen)
+        return operation.exit_code(answer)
     try:
         with _opened(operation, request, chosen) as engine:
-            request = named_in_folder(engine, request)
+            request = named_in_folder(engine, request, folder)
             if getattr(chosen, "watch", False):
                 from picomem.cli.watch import watch  # noqa: PLC0415 - only with --watch
 
@@ -52,7 +61,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
                         write_result(line, end="", failed="Not all of it could be written to stdout")
                 return 0
             with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
-                result = call_in_folder(engine, operation, request, progress)
+                result = call_in_folder(engine, operation, request, folder, progress)
     except NoStore as error:
         if not operation.examines_machine:
             raise
@@ -63,6 +72,31 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         result = with_host_findings(result, request, chosen.db)
     _print(operation, result, chosen)
     return operation.exit_code(result)
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed
+        return ""
+
+
+def _asked_of_running(request: Any, folder: str, chosen: argparse.Namespace) -> AnswerView | None:
+    """The answer of a picomem process that runs anyway, which has loaded what a recall needs; None where none can
+    answer."""
+    options = {"--db": chosen.db, "--user": chosen.user}
+    given = json.dumps({"recall": asdict(request), "folder": folder, "version": __version__}).encode()
+    try:
+        named = {name: value for name, value in options.items() if value is not None}
+        reply = ask(data_dir(), named, given, monotonic() + _PATIENCE)
+        return read_sent(reply) if reply else None
+    except (
+        PicomemError,
+        ValueError,
+        TypeError,
+        KeyError,
+    ):  # settings that nobody can read; or a process of another version
+        return None
 
 
 def _print(operation: Operation, result: Any, chosen: argparse.Namespace) -> None:
@@ -155,64 +189,3 @@ def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | 
             bar.update(task, completed=done, total=total, description=one_line(path[-40:]))
 
         yield show
-
-
-# Asks the project of the folder first, as hooks do, and all projects if nothing is found there.
-
-
-def named_in_folder(engine: Engine, request: Any) -> Any:
-    """A request that names a project by the name of the folder in which it is made means the project of this folder."""
-    if not (named := getattr(request, "project", "")):
-        return request
-    try:
-        return replace(request, project=project_meant_in(engine, str(Path.cwd()), named))
-    except OSError:  # the folder was removed
-        return request
-
-
-def call_in_folder(engine: Engine, operation: Operation, request: Any, progress: Progressing | None) -> Any:
-    """Call an operation; where the folder matters and the request names no project, ask the folder's project first.
-    What is found in projects says so by the names that people see."""
-    if operation.has_answer is None:
-        return operation.call(engine, request, progress)
-    shown = shown_projects(engine)
-    return _with_names(_called(engine, operation, request, progress, shown), shown)
-
-
-def _with_names(result: Any, shown: dict[str, str]) -> Any:
-    if not shown:
-        return result
-    lists = {part.name: getattr(result, part.name) for part in fields(result)}
-    renamed = {
-        name: [_with_name(item, shown) for item in items] for name, items in lists.items() if isinstance(items, list)
-    }
-    return replace(result, **renamed)
-
-
-def _with_name(item: Any, shown: dict[str, str]) -> Any:
-    project = shown.get(getattr(item, "project", ""))
-    return replace(item, project=project) if project else item
-
-
-def _called(
-    engine: Engine, operation: Operation, request: Any, progress: Progressing | None, shown: dict[str, str]
-) -> Any:
-    project = _project_to_ask(engine, request) if operation.has_answer else ""
-    if not project or operation.has_answer is None:
-        return operation.call(engine, request, progress)
-    result = operation.call(engine, replace(request, project=project), progress)
-    name = shown.get(project, project)
-    remark = f"Only project “{name}” and what belongs to none was asked; --all-projects asks all."
-    if not operation.has_answer(result):
-        result = operation.call(engine, request, progress)
-        remark = f"Nothing was found in project “{name}”, so all projects were asked."
-    return replace(result, warnings=[*result.warnings, remark])
-
-
-def _project_to_ask(engine: Engine, request: Any) -> str:
-    if request.all_projects or request.project or getattr(request, "session", ""):
-        return ""
-    try:
-        return project_of_folder(engine, str(Path.cwd()))
-    except OSError:  # the folder was removed
-        return ""

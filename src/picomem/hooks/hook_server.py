@@ -1,8 +1,9 @@
-"""A process that stays answers hooks on its socket (hook_socket.py): the index page and what recall is sure of.
+"""A process that stays answers hooks on its socket (hook_socket.py): the index page and what recall is sure of; and the
+recalls of the command line, which would take longer to load what they need than to ask.
 
-It has a runtime of its own that asks by words alone, as a hook by itself does, so that what is injected does not depend
-on which processes happen to run. Only what a host waits for is answered here. Reading a transcript on is left to the
-hook: it would take the processor from whoever talks with this process.
+For hooks it has a runtime of its own that asks by words alone, as a hook by itself does, so that what is injected does
+not depend on which processes happen to run. Only what somebody waits for is answered here. Reading a transcript on is
+left to the hook: it would take the processor from whoever talks with this process.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ from picomem.hooks.hook_socket import (
     parsed,
     sockets_in,
 )
-from picomem.records.caller import Caller
+from picomem.records.caller import PERMISSIONS, Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import settings_file
+from picomem.version import __version__
 
 _LONGEST_PATH = 100  # bytes of a socket's path; systems take 104 or 108
 _LOOK_SECONDS = 1.0  # at a socket that may be deserted
@@ -78,13 +80,35 @@ class _HookServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.decided = deciding(os.environ, {"--db": database} if database else {})
         self.settings_state = _settings_state()
         self.memory: Runtime = open_runtime(database, embedder="none", create=False, late=True)
+        self._database = database
+        self._recalling: Runtime | None = None
+        self._loading: threading.Thread | None = None
         super().__init__(cast("Any", str(path)), _HookConnection)  # of this family, an address is a path
+
+    def recalling(self) -> Runtime | None:
+        """The runtime with the embedder of the settings; None until it is loaded, which begins when the command line
+        asks first: that one recall is quicker by itself."""
+        if self._loading is None:
+            self._loading = threading.Thread(target=self._load, name="recalling", daemon=True)
+            self._loading.start()
+        return self._recalling
+
+    def _load(self) -> None:
+        try:
+            runtime = open_runtime(self._database, create=False, late=True)
+            runtime.engine(Caller(runtime.settings.data.user)).recall("what was said last?")
+        except PicomemError as error:
+            note(described(error))  # the command line meets the same, and says it
+        else:
+            self._recalling = runtime
 
     def server_close(self) -> None:
         super().server_close()
         with suppress(OSError):
             self.path.unlink()
         self.memory.close()
+        if self._recalling:
+            self._recalling.close()
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - socketserver's
         error = sys.exc_info()[1]
@@ -103,13 +127,32 @@ class _HookConnection(socketserver.StreamRequestHandler):
         if decided != self.server.decided or _settings_state() != self.server.settings_state:
             self.wfile.write(NOT_HERE)
             return
+        asked = first_object(given) or {}
         try:
-            self._answer(self.server.memory, user, given)
+            if "recall" not in asked:
+                self._answer(self.server.memory, user, asked)
+            elif asked.get("version") == __version__ and (memory := self.server.recalling()):
+                self._recall(memory, user, asked)
+            else:
+                self.wfile.write(NOT_HERE)
         except PicomemError:
             self.wfile.write(NOT_HERE)  # the hook meets the same, and notes it
 
-    def _answer(self, memory: Runtime, user: str | None, given: bytes) -> None:
-        event = event_of(first_object(given) or {})
+    def _recall(self, memory: Runtime, user: str | None, asked: dict[str, Any]) -> None:
+        # Hooks need none of these.
+        from picomem.operations.folder_projects import call_in_folder, named_in_folder  # noqa: PLC0415
+        from picomem.operations.sent_answers import sent_form  # noqa: PLC0415
+        from picomem.operations.table import operation  # noqa: PLC0415
+
+        recall, folder = operation("recall"), asked["folder"]
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in asked["recall"].items()}
+        user = memory.user_named(memory.settings.data.user if user is None else user)
+        engine = memory.engine(Caller(user, permissions=PERMISSIONS), Scope(user))
+        request = named_in_folder(engine, recall.request(**values), folder)
+        self.wfile.write(ANSWERED + sent_form(call_in_folder(engine, recall, request, folder)))
+
+    def _answer(self, memory: Runtime, user: str | None, asked: dict[str, Any]) -> None:
+        event = event_of(asked)
         if not event.gets_context:
             self.wfile.write(NOT_HERE)
             return

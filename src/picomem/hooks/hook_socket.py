@@ -1,12 +1,14 @@
-"""How a hook asks a picomem process that runs anyway, which spares it loading and opening everything itself.
+"""How a hook, or `picomem recall`, asks a picomem process that runs anyway, which spares it loading and opening
+everything itself.
 
 Each process that stays (`picomem mcp`, `picomem serve`) listens on a socket of its own in the data directory,
 hook-PID.sock, which only its owner can reach. A hook asks the oldest that listens. A socket on which nobody listens was
 left behind by a process that was killed: whoever finds it removes it.
 
-    request   the variables and options that choose memory, each ended by a NUL byte, and an empty one; then the event
-    reply     “+” and what the host is given; or “.”, where the hook had better do it itself: another database is
-              meant, the settings have changed, or there is nothing to answer
+    request   the variables and options that choose memory, each ended by a NUL byte, and an empty one; then the event,
+              or the request of a recall with the folder in which it is asked
+    reply     “+” and what the host is given, or the answer (operations/sent_answers.py); or “.”, where whoever asks had
+              better do it: another database is meant, the settings have changed, or there is nothing to answer
 
 This module is the hook's part, and loads nothing but sockets.
 """
@@ -36,7 +38,7 @@ _PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relat
 
 
 def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
-    """What a running process answers to an event, until a time of `monotonic`; None where none can."""
+    """What a running process answers, until a time of `monotonic`; None where none can."""
     sockets = sockets_in(folder)
     if not sockets:
         return None
