@@ -84,7 +84,7 @@ def test_the_terminal_is_as_it_was_however_the_program_ends(
 ) -> None:
     picomem("remember", "The tide table of Kiel is in docs/tides.md", "--key", "tide_table")
     terminal = Terminal(home, {**environment, "NO_COLOR": "1"} if ending == "\x11" else environment)
-    terminal.until("1 memory and 0 episodes to search")
+    terminal.until("1 memory · 0 sessions")
     terminal.type("kiel")
     assert "docs/tides.md" in terminal.until("tide_table")
     before = len(terminal.written)
@@ -100,6 +100,21 @@ def test_the_terminal_is_as_it_was_however_the_program_ends(
     with suppress(termios.error):  # where the system has forgotten a terminal that nobody has open
         assert termios.tcgetattr(terminal.file)[:4] == terminal.settings[:4]
     os.close(terminal.file)
+
+
+def test_the_program_ends_with_its_terminal(picomem: Picomem, home: Path, environment: dict[str, str]) -> None:
+    """A window that is closed, or a connection that is lost, takes what was being drawn with it."""
+    picomem("remember", "The tide table of Kiel is in docs/tides.md")
+    for typed in ("", "kiel " * 40):
+        terminal = Terminal(home, environment)
+        terminal.until("1 memory · 0 sessions")
+        terminal.type(typed)
+        os.close(terminal.file)
+        ended, last = 0, time.monotonic() + _SECONDS
+        while not ended and time.monotonic() < last:
+            ended = os.waitpid(terminal.pid, os.WNOHANG)[0]
+            select.select([], [], [], 0.05)
+        assert ended == terminal.pid
 
 
 class Tmux:
@@ -152,7 +167,7 @@ def test_a_person_finds_edits_and_undoes_in_tmux_and_has_the_shell_back(
     tmux.shows("ready>")
     tmux.type(f"cd {home} && {sys.executable} -m picomem tui")
     tmux.press("Enter")
-    tmux.shows("1 memory and 0 episodes to search")
+    tmux.shows("1 memory · 0 sessions")
     tmux.type("kiel")
     tmux.shows("│ tide_table")
     tmux.press("Down")

@@ -50,7 +50,8 @@ LIGHT = Theme(
     dark=False,
 )
 _OF_A_SCREEN = ("go", "search")
-_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
+_SIGNALS = ("SIGTERM", "SIGINT")
+_FAREWELL_SECONDS = 3.0
 _SCREENS: dict[str, Callable[[Workspace], BaseScreen]] = {
     "home": HomeScreen,
     "memories": MemoriesScreen,
@@ -97,7 +98,14 @@ class TerminalApp(App[int]):
             with suppress(NotImplementedError, ValueError, AttributeError, RuntimeError):
                 number = getattr(signal, name)
                 loop.add_signal_handler(number, self.exit, 128 + number)
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, partial(self._hang_up, loop))
         await self.switch_mode("home")
+
+    def _hang_up(self, loop: asyncio.AbstractEventLoop, number: int, _frame: object) -> None:
+        # Textual writes to a terminal that is gone for ever, and the loop waits for it: the alarm ends the process.
+        signal.setitimer(signal.ITIMER_REAL, _FAREWELL_SECONDS)
+        loop.call_soon_threadsafe(self.exit, 128 + number)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys of the program on its screens, and not in a dialog."""
