@@ -60,6 +60,8 @@ _TEXTS = {shape: shape * (_SIZE // len(shape)) + "z" for shape in _SHAPES}
 _TEXTS["words"] = " ".join(f"w{number:x}" for number in range(_SIZE // 6))
 _TEXTS["words in turn"] = " ".join(f"w{number ^ 1:x}" for number in range(_SIZE // 6))
 _TEXTS["sentences"] = " ".join(f"paint boat w{number:x}." for number in range(_SIZE // 18))
+_TEXTS["marks in disorder"] = "a" + "\u0301" * (_SIZE // 2) + "\u0323" * (_SIZE // 2)
+_TEXTS["half-width marks in disorder"] = "ｶ" + "\u0323\uff9e" * (_SIZE // 2)
 _SOME = _TEXTS if _SIZE > 50_000 else dict([*_TEXTS.items()][::3])
 
 Read = Callable[[str], object]

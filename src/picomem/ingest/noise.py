@@ -16,7 +16,8 @@ the user.
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from picomem.text.normal_forms import normalized
 
 _TAGS = (
     # Claude Code: slash commands, shell commands, background tasks, hooks, the editor's state
@@ -62,12 +63,6 @@ _BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_EDGES = re.compile(r" ?\n ?")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# Sorting a letter's marks takes quadratic time, and a text can bring a million; no language needs over 30
-# (Unicode's stream-safe format, UAX #15).
-_MOST_MARKS = 30
-_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{_MOST_MARKS + 1},}}")
-_STREAK = re.compile(rb"[^\0]{%d,}" % (_MOST_MARKS + 1))
-_HIDDEN_MARKS = {"\u0f73": 1, "\u0f75": 1, "\u0f81": 1}  # of class 0, but they decompose into marks alone
 
 
 def clean(text: str) -> str:
@@ -121,7 +116,7 @@ def visible(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return unicodedata.normalize("NFC", _FOREIGN.sub(_few_marks, _UNSEEN.sub("", text)))
+    return normalized("NFC", _UNSEEN.sub("", text))
 
 
 def without_blocks(text: str) -> str:
@@ -138,20 +133,6 @@ def collapsed(text: str) -> str:
     text = _SPACES.sub(" ", text)
     text = _LINE_EDGES.sub("\n", text)
     return _BLANK_LINES.sub("\n\n", text).strip()
-
-
-def _few_marks(run: re.Match[str]) -> str:
-    """A run of characters beyond ASCII, its streaks of combining marks cut to the longest that language
-    needs."""
-    text = run[0]
-    classes = bytes(_HIDDEN_MARKS.get(character) or unicodedata.combining(character) for character in text)
-    kept: list[str] = []
-    position = 0
-    for streak in _STREAK.finditer(classes):
-        kept.append(text[position : streak.start() + _MOST_MARKS])
-        position = streak.end()
-    kept.append(text[position:])
-    return "".join(kept)
 
 
 def _without(text: str, ranges: list[tuple[int, int]]) -> str:

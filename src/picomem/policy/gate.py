@@ -17,7 +17,6 @@ picomem's own output is recognised by what the runtime put there: the marks of `
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable
 from itertools import chain
 
@@ -28,6 +27,7 @@ from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
 from picomem.text.late_pattern import late_pattern
+from picomem.text.normal_forms import normalized
 from picomem.text.terms import terms
 
 # Low-value text: text that nobody will need later, and that a proposer may therefore not store unasked.
@@ -278,4 +278,4 @@ def _in_order(wanted: list[str], of: list[str]) -> bool:
 def _canonical(text: str) -> str:
     """Words alone: no case, punctuation, list marks, keys of index lines or invisible characters."""
     text = re.sub(r"(?m)^[ \t]*[-*•] (?:[a-z][a-z0-9_]{0,63}(?: \([^()\n]{1,270}\))?: )?", "", visible(text))
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+    return " ".join(re.findall(r"\w+", normalized("NFKC", text).casefold()))

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from picomem.policy.pattern_tables import visible
+from picomem.text.normal_forms import normalized
 
 _SHARE = 0.8  # of a text's words that pieces cover
 _FRAMED_WORDS = 3  # of a longer text that framed pieces must cover
@@ -103,5 +103,5 @@ def _words(text: str) -> tuple[str, ...]:
     if "\\" in text:
         text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else " ", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", visible(text))
+        text = normalized("NFKC", visible(text))
     return tuple(_WORD.findall(text.casefold()))

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import binascii
 import re
-import unicodedata
 from functools import lru_cache
 
 from picomem.policy.pattern_tables import matches, visible
+from picomem.text.normal_forms import normalized
 
 _MOST_READ = 40_000  # characters
 
@@ -53,7 +53,7 @@ def _steers(text: str) -> bool:
 
 def _views(text: str) -> list[str]:
     """The ways in which a text can be read: as it is, look-alikes made Latin, spaced-out letters joined."""
-    plain = unicodedata.normalize("NFKC", visible(_bounded(text)))
+    plain = normalized("NFKC", visible(_bounded(text)))
     latin = plain.translate(_LOOK_ALIKES)
     joined = re.sub(r"\s{2,}", " ", re.sub(r"(?<=\b\w)[ .\-_*](?=\w\b)", "", latin))
     return list(dict.fromkeys((plain, latin, joined)))

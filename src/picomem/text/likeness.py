@@ -12,11 +12,11 @@ decides about order and marks, never about a text.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from math import fsum, log, sqrt
 
 from picomem.loaded_once import cached_if_short
+from picomem.text.normal_forms import normalized
 from picomem.text.terms import weight_of
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
@@ -36,7 +36,7 @@ _STOPS = re.compile(r"(?<=\w)[.,]+(?!\S)")
 @cached_if_short(_LONGEST_KEPT, _KEPT)
 def statement_words(text: str) -> tuple[str, ...]:
     """The words of a statement, with their signs; a CJK character is a word."""
-    first, *rest = _PARTS.findall(_STOPS.sub("", unicodedata.normalize("NFC", text).translate(_IDLE))) or [""]
+    first, *rest = _PARTS.findall(_STOPS.sub("", normalized("NFC", text).translate(_IDLE))) or [""]
     if first == "I" or first[1:].islower():
         first = first.lower()
     return (first, *rest) if first else ()
@@ -55,7 +55,7 @@ def holds_words(text: str, statement: str) -> bool:
 
 def plain_words(text: str) -> list[str]:
     """The words of a text, whatever their case, width and punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    folded = normalized("NFKC", text).casefold().replace("’", "'")
     return [word for part in _PARTS.findall(folded) if (word := part.strip(_PUNCTUATION)) not in ("", "-")]
 
 

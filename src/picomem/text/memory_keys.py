@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from picomem.blake2b import blake2b
 from picomem.errors import InvalidKey
+from picomem.text.normal_forms import normalized
 
 LONGEST_KEY = 64
 KEY_PATTERN = r"[a-z][a-z0-9_]*"
@@ -83,7 +84,7 @@ def suggest_key(text: str, kind: str = "") -> str:
     `kind` (a kind's name) leads the key where words alone do not make one. The same text always gives the
     same key; so do texts that differ only in case, spacing or the width of their letters.
     """
-    text = unicodedata.normalize("NFKC", text[:_MOST_READ]).casefold()
+    text = normalized("NFKC", text[:_MOST_READ]).casefold()
     is_ban = re.match(_FORBIDS, text) is not None
     text = re.sub(_NOT, "no", text)
     lead = kind if _is_valid(f"{kind}_x") else "note"
@@ -123,13 +124,13 @@ def _is_valid(key: str) -> bool:
 def _close_to(key: str) -> str:
     """A valid key that keeps every word of a bad one."""
     text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", key[:_MOST_READ])
-    words = _words(unicodedata.normalize("NFKC", text).casefold())
+    words = _words(normalized("NFKC", text).casefold())
     return _joined(words) if words else suggest_key(key)
 
 
 def _words(text: str) -> list[str]:
     """The words that ASCII letters and digits make, accents taken off; other letters separate."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = "".join(c for c in normalized("NFKD", text) if not unicodedata.combining(c))
     return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])['’](?=[a-z]{1,2}\b)", " ", plain.casefold()))
 
 
@@ -171,7 +172,7 @@ def _spelled_in_latin(text: str) -> list[str]:
 
 def _has_foreign_letters(text: str) -> bool:
     """Return whether a letter is left that the ASCII words do not show."""
-    return any(c.isalpha() and not unicodedata.normalize("NFKD", c)[0].isascii() for c in text)
+    return any(c.isalpha() and not normalized("NFKD", c)[0].isascii() for c in text)
 
 
 def _digest(text: str) -> str:

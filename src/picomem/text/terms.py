@@ -24,7 +24,6 @@ the rows.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -33,6 +32,7 @@ import Stemmer
 from picomem.blake2b import blake2b
 from picomem.loaded_once import cached_if_short
 from picomem.text.late_pattern import late_pattern
+from picomem.text.normal_forms import normalized
 
 VERSION = "3"
 
@@ -161,9 +161,9 @@ def _words(text: str) -> list[str]:
 
 def _fold_accents(text: str) -> str:
     """NFKC without the combining marks, so that café and cafe are one word; unpaired surrogates go."""
-    text = unicodedata.normalize("NFKC", text.encode("utf-8", "ignore").decode())
-    decomposed = unicodedata.normalize("NFD", text)
-    return unicodedata.normalize("NFC", _COMBINING.sub("", decomposed))
+    text = normalized("NFKC", text.encode("utf-8", "ignore").decode())
+    decomposed = normalized("NFD", text)
+    return normalized("NFC", _COMBINING.sub("", decomposed))
 
 
 def _terms_of_word(word: str) -> tuple[str, ...]:
