@@ -59,6 +59,36 @@ def test_a_worktree_of_a_bare_repository_has_its_name(repository: Path) -> None:
     assert project_of(str(repository.parent / "main-tree")) == "quay"
 
 
+def test_a_submodule_and_its_worktrees_are_the_project_of_its_remote(repository: Path) -> None:
+    """37 §1.1."""
+    remote = "git@git.example.org:acme/harbor.git"
+    git("remote", "add", "origin", remote, cwd=repository)
+    quay = repository.parent / "quay"
+    git("init", "-q", str(quay), cwd=repository)
+    git("-c", "protocol.file.allow=always", "submodule", "add", str(repository), "libs/harbor", cwd=quay)
+    submodule = quay / "libs" / "harbor"
+    git("remote", "set-url", "origin", remote, cwd=submodule)
+    git("worktree", "add", "../../fix", cwd=submodule)
+    identities = {project_and_repository(str(folder)) for folder in (repository, submodule, quay / "fix")}
+    assert identities == {("harbor", "git.example.org/acme/harbor")}
+    forged = repository.parent / "forged"
+    forged.mkdir()
+    shutil.copy(submodule / ".git", forged / ".git")
+    (forged / ".git").write_text(f"gitdir: {quay}/.git/modules/libs/harbor\n")
+    assert project_and_repository(str(forged)) == ("forged", "")
+
+
+def test_a_repository_that_lies_within_its_folder_is_the_folder_s(repository: Path) -> None:
+    """37 §1.1."""
+    inside = repository.parent / "inside"
+    git("clone", "-q", "--bare", str(repository), str(inside / ".bare"), cwd=repository)
+    git("remote", "set-url", "origin", "git@git.example.org:acme/inside.git", cwd=inside / ".bare")
+    (inside / ".git").write_text("gitdir: ./.bare\n")
+    git("worktree", "add", "main", cwd=inside)
+    identities = {project_and_repository(str(folder)) for folder in (inside, inside / "main")}
+    assert identities == {("inside", "git.example.org/acme/inside")}
+
+
 def test_a_worktree_that_is_gone_is_named_by_its_path(repository: Path) -> None:
     git("worktree", "add", "../fix-queue", cwd=repository)
     shutil.rmtree(repository.parent / "fix-queue")

@@ -14,9 +14,10 @@ The name is that of the folder. A second identity of the same name gets a name w
 `workdir (acme/alpha)`. The store keeps with each transcript its folder, its project's name and its identity
 (`KnownFolder`), so a name belongs to the identity that had it first, and a folder that is gone keeps its project.
 
-Four small files are read: the user's `.gitconfig`; `.git` where it is a file; the pointer back from the repository,
-without which nothing else that the file names is opened and the folder is its own project; and `config`. A `.git` that
-is a link is not followed: anybody can make one to a repository that is not theirs.
+Four small files are read: the user's `.gitconfig`; `.git` where it is a file; the pointer back from the repository (a
+worktree's `gitdir`, a submodule's `core.worktree`), without which the folder is its own project; and `config`. What
+lies within the folder is its own, as a `.git` folder is. A `.git` that is a link is not followed: anybody can make one
+to a repository that is not theirs.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _LONGEST_REPOSITORY = 300  # characters
 _DEEPEST = 64  # folders between a repository and one of its folders
 _POINTER = b"gitdir:"
 _REMOTE = r'\[remote "([^"\n]{1,100})"\]'
+_CORE = r"\[(core)\]"
 _ALIASED = r'(?i)\[url "([^"\n]{1,500})"\]'
 _VALUE = r'[^=]+=((?:[^"\\#;]|\\.|"(?:[^"\\]|\\.)*")*)(?:[#;].*)?'
 _HELPER = r"\w+::"
@@ -254,16 +256,25 @@ def _repository_of(cwd: str) -> Repository | None:
 
 
 def _linked(folder: PurePath, pointer: bytes) -> Repository:
-    """The repository of a folder with a `.git` file: a worktree's if git's folder points back, or else the folder
-    itself, such as a submodule."""
-    name, common = repository_of_pointer(str(folder), pointer)
+    """The repository of a folder with a `.git` file, if that points back: a worktree's, or the folder's own one, which
+    lies elsewhere as a submodule's does; or else the folder itself."""
     own = os.path.normpath(PurePath(folder, _target(pointer)))
-    back = _small_file(PurePath(own, "gitdir"), _LONGEST_POINTER).strip().decode("utf-8", "replace") if name else ""
-    if not back or not is_local(own) or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
+    if not pointer.startswith(_POINTER) or not is_local(own):
         return _own_repository(folder)
-    common = PurePath(os.path.realpath(common))
-    main = str(common.parent) if common.name.startswith(".") else str(common)
-    return _repository(name, main, str(common), _small_file(common / "config", _LONGEST_CONFIG))
+    name, common = repository_of_pointer(str(folder), pointer)
+    if name:
+        back = _small_file(PurePath(own, "gitdir"), _LONGEST_POINTER).strip().decode("utf-8", "replace")
+        if not back or os.path.realpath(PurePath(own, back)) != str(folder / ".git"):
+            return _own_repository(folder)
+        common = PurePath(os.path.realpath(common))
+        main = str(common.parent) if common.name.startswith(".") else str(common)
+        return _repository(name, main, str(common), _small_file(common / "config", _LONGEST_CONFIG))
+    config = _small_file(PurePath(own, "config"), _LONGEST_CONFIG)
+    back = next((value for _, value in _values_of(config.decode("utf-8", "replace"), _CORE, "worktree")), "")
+    points_back = back and os.path.realpath(PurePath(own, back)) == str(folder)
+    if config and (points_back or PurePath(os.path.realpath(own)).is_relative_to(folder)):
+        return _repository(folder.name, str(folder), os.path.realpath(own), config)
+    return _own_repository(folder)
 
 
 def _own_repository(folder: PurePath) -> Repository:
