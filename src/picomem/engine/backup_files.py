@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -27,7 +27,7 @@ from picomem.records.channel_message import Contact
 from picomem.store.connector import Connector, Transaction
 from picomem.store.files.copying import copy_backup
 from picomem.store.files.replacing import remove_store, replace_store
-from picomem.store.tables import access_tokens, contact_rows, meta, users
+from picomem.store.tables import access_tokens, change_chain, contact_rows, meta, users
 
 Purged = Literal["", "again", "kept"]  # what becomes of what was purged since the backup
 _WAIT_SECONDS = 30.0
@@ -107,6 +107,7 @@ def restore(
             _compare(engine, copy, restored, purged, dry_run=dry_run)
         if dry_run:
             return restored
+        _record(engine, copy)
         copy.close()
         restored.kept = replace_store(
             store, Path(copy.name), file_stamp(engine.now()), lambda: _check_unchanged(engine, restored)
@@ -206,6 +207,16 @@ def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> Non
             if contact.revoked_at is None and _place(contact) not in known:
                 contact_rows.put(tx, replace(contact, revoked_at=engine.now()))
                 restored.access_taken_back += 1
+
+
+def _record(engine: Engine, copy: Connector) -> None:
+    """Note in the record of each user that what followed in the store is no more."""
+    with suppress(StoreError):  # a damaged backup that is wanted as it is
+        with copy.read() as tx:
+            scopes = users.scopes(tx)
+        for scope in scopes:
+            with copy.write(scope) as tx:
+                change_chain.turn(tx, scope, engine.now(), "restored")
 
 
 def _place(contact: Contact) -> tuple[str, str, str, str]:

@@ -72,7 +72,8 @@ CREATE INDEX memories_entries ON memories (user_id, kind, pinned DESC, importanc
 
 -- Every decision about a memory, refusals included. `before` and `after` are the versions that the change closed and
 -- opened. `idempotency_key` is the caller's name for a request that is to be done once, and `request_hash` a hash of
--- the request; both are NULL if the caller gave none.
+-- the request; both are NULL if the caller gave none. `seq`, the order in which they were recorded, `salt`, `sealed` and
+-- `link` are those of the chain over them (store/chain_links.py).
 CREATE TABLE changes (
     user_id          TEXT    NOT NULL,
     id               TEXT    NOT NULL,
@@ -90,9 +91,15 @@ CREATE TABLE changes (
     content_hash     TEXT    NOT NULL,
     idempotency_key  TEXT,
     request_hash     TEXT,
+    seq              INTEGER NOT NULL,
+    salt             TEXT    NOT NULL,
+    sealed           TEXT    NOT NULL,
+    link             TEXT    NOT NULL,
     row_hash         TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
+-- The last row of the chain, and all in its order. It is not unique, or where it is damaged it could not be made anew.
+CREATE INDEX changes_seq ON changes (user_id, seq);
 CREATE INDEX changes_run ON changes (user_id, run);
 CREATE INDEX changes_time ON changes (user_id, at, id);
 -- Few changes undo another.
