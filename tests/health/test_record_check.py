@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,17 +19,18 @@ from tests.amounts import amount
 from tests.conftest import OpenEngine
 from tests.databases import Database
 from tests.distinct_texts import distinct_text
-from tests.engine_parts import connector_of, resources_of
+from tests.engine_parts import change_settings, connector_of, resources_of
 
 from picomem.engine.backup_files import back_up, restore
 from picomem.engine.engine import Engine
 from picomem.engine.record_chain import record_head, verify_record
 from picomem.engine.transfers import export_lines, import_from
-from picomem.errors import NotFound, PicomemError
+from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.health import record_check
 from picomem.health.record_check import RecordCheck
 from picomem.light_dataclass import replace
 from picomem.records.scope import Scope
+from picomem.settings_tables import AuditSettings
 from picomem.store.chain_key import key_file
 from picomem.store.connector import Transaction, rolled_back
 from picomem.store.sql_access import table_rows
@@ -280,3 +282,69 @@ def test_nothing_that_picomem_does_looks_like_an_edit_of_the_record(
     steps = [(usage.step(), usage.check()) for _ in range(40)]
     alarms = [(step, check) for step, check in steps if not check.whole]
     assert alarms == [], [step for step, _ in steps]
+
+
+def test_a_head_goes_where_the_settings_say(engine: Engine, tmp_path: Path) -> None:
+    engine.remember(distinct_text("a"), key="note")
+    copied, handed = tmp_path / "copied", tmp_path / "handed"
+    (tmp_path / "take.py").write_text(f"import sys; open({str(handed)!r}, 'w').write(sys.stdin.read())")
+    audited = AuditSettings(head_file=str(copied), head_command=f"{sys.executable} {tmp_path / 'take.py'}")
+    change_settings(engine, replace(engine.settings, audit=audited))
+    engine.tidy()
+    assert copied.read_text() == handed.read_text()
+    assert verify_record(engine, copied).heads == 1
+
+
+def test_a_head_that_nobody_signed_is_refused(recorded: tuple[Engine, Path]) -> None:
+    engine, heads = recorded
+    head = json.loads(heads.read_text())
+    heads.write_text(json.dumps({**head, "seq": head["seq"] - 1}))
+    with pytest.raises(InvalidInput, match="not as it was signed"):
+        verify_record(engine, heads)
+
+
+def test_the_first_broken_change_is_named_with_how_it_is_broken(recorded: tuple[Engine, Path]) -> None:
+    engine, heads = recorded
+    for edit_of, expected in (
+        ("UPDATE changes SET actor = 'nobody' WHERE user_id = :user AND seq = 5", (5, "changed")),
+        ("DELETE FROM changes WHERE user_id = :user AND seq = 5", (5, "removed")),
+        (
+            "UPDATE changes SET seq = CASE seq WHEN 5 THEN 8 ELSE 5 END WHERE user_id = :user AND seq IN (5, 8)",
+            (5, "reordered"),
+        ),
+        ("DELETE FROM changes WHERE user_id = :user AND seq > 20", (21, "cut off")),
+    ):
+        with rolled_back(connector_of(engine), Scope()) as tx:
+            table_rows(tx).put_rows(edit_of, [USER])
+            broken = verify_record(engine, heads).broken
+            assert broken is not None
+            assert (broken.seq, broken.kind) == expected
+    with rolled_back(connector_of(engine), Scope()) as tx:
+        sql = Sql(tx, random.Random(1))
+        row = sql.rows()[4]
+        sql.shift(5, 1)
+        sql.insert({**row, "id": "0" * 32})
+        broken = verify_record(engine, heads).broken
+        assert broken is not None
+        assert (broken.seq, broken.kind) == (5, "inserted")
+
+
+def test_without_its_key_a_record_is_not_verified_and_the_next_change_begins_it_anew(
+    recorded: tuple[Engine, Path],
+) -> None:
+    engine, heads = recorded
+    connector_of(engine).chain_key.path.unlink()
+    check = verify_record(engine)
+    assert check.whole is None
+    assert "the key of the record is not there" in check.problem
+    engine.remember(distinct_text("d"), key="later")
+    check = verify_record(engine, heads)
+    assert (check.whole, check.changes, check.begins_because, check.older_heads) == (True, 1, "key", 1)
+
+
+def test_a_purge_names_the_links_that_stay(engine: Engine, tmp_path: Path) -> None:
+    engine.remember(distinct_text("a"), key="note")
+    before = record_head(engine)["link"]
+    purged = engine.purge(everything=True)
+    assert purged.links == (before, record_head(engine)["link"])
+    assert verify_record(engine).whole

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import subprocess
 from pathlib import Path
 
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, PicomemError
 from picomem.health import record_check
 from picomem.health.record_check import Head, RecordCheck
 from picomem.paths import named_path, read_text
@@ -35,6 +36,14 @@ def record_head(engine: Engine) -> Head:
     if settings.head_command:
         _hand_to(settings.head_command, line)
     return head
+
+
+def copy_head(engine: Engine) -> None:
+    """Let the head go where the settings say; a warning is logged where it does not get there."""
+    try:
+        record_head(engine)
+    except PicomemError as error:
+        logging.getLogger("picomem").warning("%s", error)
 
 
 def _append(path: Path, line: str) -> None:

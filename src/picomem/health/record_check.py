@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from picomem.clock import Micros, iso, parse_iso
 from picomem.errors import InvalidInput, NotFound
@@ -19,6 +19,9 @@ from picomem.store.chain_links import Broken, BrokenKind, ChainKey
 from picomem.store.connector import Transaction
 from picomem.store.tables import change_chain
 from picomem.store.tables.change_chain import ChainState, Place
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 Head = dict[str, Any]  # as it is printed
 _FORMAT = "picomem head 1"
@@ -126,8 +129,7 @@ def current(tx: Transaction, scope: Scope, now: Micros) -> Head:
 
 
 def signed(tx: Transaction, scope: Scope, now: Micros) -> Head:
-    """The head of a user's record as it is now. Raises NotFound without a record or its key, and InvalidInput without
-    the library that signs."""
+    """The head of a user's record as it is now. Raises NotFound without a record or its key."""
     head, key = current(tx, scope, now), change_chain.key_file(tx).find()
     if key is None or not change_chain.goes_on(tx, scope, key, Place(head["seq"], head["link"])):
         raise NotFound(f"The key of the record is not there; put it back as {change_chain.key_file(tx).path}.")
@@ -165,12 +167,12 @@ def _parsed(text: str) -> Iterator[Head]:
 
 def check_signature(head: Mapping[str, Any]) -> None:
     """Raise InvalidInput for a head that is not as it was signed."""
-    ed25519 = _library()
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only a head needs it
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415 - only a head needs it
 
     unsigned = {name: value for name, value in head.items() if name != "signature"}
     try:
-        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(head["public_key"]))
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(head["public_key"]))
         key.verify(bytes.fromhex(head["signature"]), _text(unsigned))
     except (InvalidSignature, ValueError) as error:
         raise InvalidInput(f"The head of {head['at'][:40]} is not as it was signed, so it shows nothing.") from error
@@ -180,19 +182,12 @@ def _text(head: Mapping[str, Any]) -> bytes:
     return json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _private_key(key: ChainKey) -> Any:
-    return _library().Ed25519PrivateKey.from_private_bytes(bytes.fromhex(key.mac("head") + key.mac("head, continued")))
+def _private_key(key: ChainKey) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415 - only a head needs it
+
+    seed = bytes.fromhex(key.mac("head") + key.mac("head, continued"))
+    return ed25519.Ed25519PrivateKey.from_private_bytes(seed)
 
 
 def _public_key(key: ChainKey) -> str:
     return _private_key(key).public_key().public_bytes_raw().hex()
-
-
-def _library() -> Any:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            "A signed head needs the extra `audit`: install picomem[audit], such as with pip."
-        ) from error
-    return ed25519
