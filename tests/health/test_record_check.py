@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 from tests.amounts import amount
-from tests.conftest import OpenEngine
+from tests.conftest import OpenEngine, SteppingClock
 from tests.databases import Database
 from tests.distinct_texts import distinct_text
 from tests.engine_parts import change_settings, connector_of, resources_of
 
+from picomem.clock import DAY
+from picomem.engine.audience import note_injected
 from picomem.engine.backup_files import back_up, restore
 from picomem.engine.engine import Engine
 from picomem.engine.record_chain import record_head, verify_record
@@ -29,6 +31,7 @@ from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.health import record_check
 from picomem.health.record_check import RecordCheck
 from picomem.light_dataclass import replace
+from picomem.operations.table import operation
 from picomem.records.scope import Scope
 from picomem.settings_tables import AuditSettings
 from picomem.store.chain_key import key_file
@@ -192,7 +195,15 @@ class Usage:
     def step(self) -> str:
         """Take a step; what it was."""
         self.count += 1
-        steps = [self.remember] * 4 + [self.revise, self.forget, self.refuse, self.undo, self.import_export, self.scrub]
+        steps = [self.remember] * 4 + [
+            self.revise,
+            self.ask,
+            self.forget,
+            self.refuse,
+            self.undo,
+            self.import_export,
+            self.scrub,
+        ]
         steps += [self.purge_session, self.purge_old, self.purge_everything, self.move]
         steps += [self.back_up, self.restore] if self.is_file else []
         step = self.rng.choice(steps)
@@ -212,6 +223,10 @@ class Usage:
 
     def revise(self) -> None:
         self.engine.revise(f"note_{self.rng.randrange(6)}", distinct_text("v", self.count))
+
+    def ask(self) -> None:
+        change_settings(self.engine, replace(self.engine.settings, audit=READS))
+        _asked(self.engine)
 
     def forget(self) -> None:
         self.engine.forget(f"note_{self.rng.randrange(6)}")
@@ -274,7 +289,7 @@ class Usage:
         self.engine = target
 
 
-@pytest.mark.parametrize("seed", range(amount(6, 100)))
+@pytest.mark.parametrize("seed", range(amount(12, 200)))
 def test_nothing_that_picomem_does_looks_like_an_edit_of_the_record(
     seed: int, engine: Engine, open_engine: OpenEngine, tmp_path: Path, database: Database
 ) -> None:
@@ -298,7 +313,7 @@ def test_a_head_goes_where_the_settings_say(engine: Engine, tmp_path: Path) -> N
 def test_a_head_that_nobody_signed_is_refused(recorded: tuple[Engine, Path]) -> None:
     engine, heads = recorded
     head = json.loads(heads.read_text())
-    heads.write_text(json.dumps({**head, "seq": head["seq"] - 1}))
+    heads.write_text(json.dumps({**head, "at": "2020-01-01"}))
     with pytest.raises(InvalidInput, match="not as it was signed"):
         verify_record(engine, heads)
 
@@ -344,7 +359,71 @@ def test_without_its_key_a_record_is_not_verified_and_the_next_change_begins_it_
 
 def test_a_purge_names_the_links_that_stay(engine: Engine, tmp_path: Path) -> None:
     engine.remember(distinct_text("a"), key="note")
-    before = record_head(engine)["link"]
+    before = record_head(engine)["changes"]["link"]
     purged = engine.purge(everything=True)
-    assert purged.links == (before, record_head(engine)["link"])
+    assert purged.links == (before, record_head(engine)["changes"]["link"])
     assert verify_record(engine).whole
+
+
+READS = AuditSettings(reads=True)
+
+
+def _asked(engine: Engine, question: str = "Which tide?") -> None:
+    """Ask as an agent does."""
+    verb = operation("recall")
+    verb.call(engine.acting_as("claude", agent=True), verb.request(query=question))
+
+
+def _handouts(engine: Engine) -> list[tuple[str, str, list[str]]]:
+    with connector_of(engine).read() as tx:
+        rows = table_rows(tx).rows_of("SELECT actor, verb, ids FROM handouts WHERE user_id = :user ORDER BY seq", USER)
+    return [(actor, verb, json.loads(ids)) for actor, verb, ids in rows]
+
+
+def test_what_is_handed_to_an_agent_is_in_the_record_where_a_setting_says_so(engine: Engine) -> None:
+    memory = engine.remember("The tide table hangs in the amber harbour", key="tide").memory
+    _asked(engine)
+    assert _handouts(engine) == []
+    change_settings(engine, replace(engine.settings, audit=READS))
+    engine.recall("Which tide?")
+    assert _handouts(engine) == [], "a person asked"
+    _asked(engine)
+    note_injected(engine, "s1", [f"{memory.id} 5f"])
+    engine.context("Which tide?")
+    assert _handouts(engine) == [
+        ("claude", "recall", [memory.id]),
+        ("user:local", "prompt-context", [memory.id]),
+        ("user:local", "prompt", [memory.id]),
+    ]
+    assert verify_record(engine).handouts == 3
+
+
+def test_an_edit_of_what_was_handed_out_is_seen_and_retention_is_none(
+    engine: Engine, clock: SteppingClock, tmp_path: Path
+) -> None:
+    engine.remember("The tide table hangs in the amber harbour", key="tide")
+    change_settings(engine, replace(engine.settings, audit=READS))
+    heads = tmp_path / "heads"
+    for _ in range(6):
+        _asked(engine)
+        clock.now += 40 * DAY
+        engine.tidy()
+        with heads.open("a") as file:
+            file.write(record_check.line_of(record_head(engine)))
+        check = verify_record(engine, heads)
+        assert check.whole, check
+    assert len(_handouts(engine)) == check.handouts == 2  # of the last 90 days
+    for text in (
+        "UPDATE handouts SET ids = '[]' WHERE user_id = :user AND seq = 6",
+        "UPDATE handouts SET actor = 'nobody' WHERE user_id = :user AND seq = 6",
+        "DELETE FROM handouts WHERE user_id = :user AND seq = 5",
+        "DELETE FROM handouts WHERE user_id = :user",
+    ):
+        with rolled_back(connector_of(engine), Scope()) as tx:
+            table_rows(tx).put_rows(text, [USER])
+            broken = verify_record(engine, heads).broken
+            assert broken is not None
+            assert broken.record == "handouts"
+    engine.purge(everything=True)
+    assert _handouts(engine) == []
+    assert verify_record(engine, heads).whole

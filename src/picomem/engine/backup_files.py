@@ -24,10 +24,12 @@ from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.paths import is_folder, make_private_dir, status_of
 from picomem.records.channel_message import Contact
+from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Transaction
 from picomem.store.files.copying import copy_backup
 from picomem.store.files.replacing import remove_store, replace_store
-from picomem.store.tables import access_tokens, change_chain, contact_rows, meta, users
+from picomem.store.tables import access_tokens, contact_rows, meta, users
+from picomem.store.tables.chains import CHAINS
 
 Purged = Literal["", "again", "kept"]  # what becomes of what was purged since the backup
 _WAIT_SECONDS = 30.0
@@ -211,12 +213,15 @@ def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> Non
 
 def _record(engine: Engine, copy: Connector) -> None:
     """Note in the record of each user that what followed in the store is no more."""
+    scopes: set[Scope] = set()
+    for connector in (engine._context.connector, copy):
+        with suppress(StoreError), connector.read() as tx:
+            scopes |= set(users.scopes(tx))
     with suppress(StoreError):  # a damaged backup that is wanted as it is
-        with copy.read() as tx:
-            scopes = users.scopes(tx)
         for scope in scopes:
             with copy.write(scope) as tx:
-                change_chain.turn(tx, scope, engine.now(), "restored")
+                for chain in CHAINS:
+                    chain.turn(tx, scope, engine.now(), "restored")
 
 
 def _place(contact: Contact) -> tuple[str, str, str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from picomem.engine.engine import Engine
@@ -12,6 +13,7 @@ from picomem.errors import InvalidInput, PicomemError
 from picomem.health import record_check
 from picomem.health.record_check import Head, RecordCheck
 from picomem.paths import named_path, read_text
+from picomem.store.tables import handout_rows
 
 _LARGEST = 64 << 20  # bytes of a file of heads
 _SECONDS = 30  # of a command that takes a head
@@ -36,6 +38,16 @@ def record_head(engine: Engine) -> Head:
     if settings.head_command:
         _hand_to(settings.head_command, line)
     return head
+
+
+def note_handed_out(engine: Engine, verb: str, ids: Iterable[str]) -> None:
+    """Record what an operation has handed to an agent, if the settings say so (`reads` in `[audit]`).
+
+    Raises StoreError: what cannot be recorded is not handed out.
+    """
+    if engine.settings.audit.reads:
+        with engine._context.connector.write(engine.scope) as tx:
+            handout_rows.record(tx, engine.scope, engine.caller.signature, verb, ids, engine.now())
 
 
 def copy_head(engine: Engine) -> None:

@@ -33,12 +33,12 @@ from picomem.store.retention_rows import VersionText
 from picomem.store.tables import (
     access_tokens,
     audit,
-    change_chain,
     channel_messages,
     consolidations,
     contact_rows,
     episodes,
     exported_files,
+    handout_rows,
     index_page_rows,
     job_rows,
     leases,
@@ -51,6 +51,7 @@ from picomem.store.tables import (
     user_entries,
     users,
 )
+from picomem.store.tables.chains import CHANGES
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan
@@ -203,7 +204,7 @@ class _Erasing:
 
     def all(self) -> Erased:
         counts = counted(self.plan)
-        links = [last.link for last in [change_chain.last_place(self.tx, self.scope)] if last and self.plan.everything]
+        links = [last.link for last in [CHANGES.last(self.tx, self.scope)] if last and self.plan.everything]
         changes = audit.every(self.tx, self.scope)
         self._bury(changes)
         self._sessions()
@@ -218,7 +219,7 @@ class _Erasing:
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
             links += remains.links
-        links += [last.link for last in [change_chain.last_place(self.tx, self.scope)] if last]
+        links += [last.link for last in [CHANGES.last(self.tx, self.scope)] if last]
         self._exports()
         for source in sorted(self.damaged):
             full_text.rebuild(self.tx, users.scopes(self.tx), source)
@@ -350,6 +351,7 @@ class _Erasing:
         for file in note_rows.files(self.tx, self.scope):
             note_rows.delete(self.tx, self.scope, file.root, file.path)
         audit.purge(self.tx, self.scope, self.writer.now)
+        handout_rows.purge(self.tx, self.scope, self.writer.now)
         memory_lineage.purge_all_lineage(self.tx, self.scope)
         row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)

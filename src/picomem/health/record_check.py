@@ -1,8 +1,8 @@
 """Verifies the record of changes of a user, and the signed heads of it (store/chain_links.py).
 
-A head is a line of JSON: whose record, up to which row, its link, the last turn before it, and when; with an Ed25519
-signature under a key that is made from the store's. So nobody who lacks that key makes one, and who has the public key
-alone can check where it comes from.
+A head is a line of JSON: whose record, when, and for each chain up to which row, its link and the last turn before it;
+with an Ed25519 signature under a key that is made from the store's. So nobody who lacks that key makes one, and the
+public key alone shows where it comes from.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from picomem.light_dataclass import dataclass
 from picomem.records.scope import Scope
 from picomem.store.chain_links import Broken, BrokenKind, ChainKey
 from picomem.store.connector import Transaction
-from picomem.store.tables import change_chain
-from picomem.store.tables.change_chain import ChainState, Place
+from picomem.store.tables.chains import CHAINS, CHANGES, HANDOUTS, Chain, ChainState, Place, key_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -28,10 +27,11 @@ _FORMAT = "picomem head 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenChange:
-    """The first change that is not as it was written: its number in the record, and its id and time, or of one that is
-    gone those of the next."""
+class BrokenRow:
+    """The first row that is not as it was written: of which record, "changes" or "handouts", its number there, and its
+    id and time, or of one that is gone those of the next."""
 
+    record: str
     seq: int
     kind: BrokenKind
     id: str = ""
@@ -42,14 +42,15 @@ class BrokenChange:
 class RecordCheck:
     """What is known of a record. `whole` is None where it cannot be verified, and `problem` says why. `changes` counts
     those that were verified, the first of `since`; `begins_because` is the reason of the turn before them, if any.
-    `heads` counts the heads that were compared, `older_heads` those from before the record began anew or was restored.
-    """
+    `handouts` counts the verified rows of what was handed out. `heads` counts the heads that were compared,
+    `older_heads` those from before the record began anew or was restored."""
 
     whole: bool | None
     changes: int = 0
     since: Micros | None = None
     begins_because: str = ""
-    broken: BrokenChange | None = None
+    handouts: int = 0
+    broken: BrokenRow | None = None
     heads: int = 0
     older_heads: int = 0
     problem: str = ""
@@ -57,82 +58,87 @@ class RecordCheck:
 
 def verify(tx: Transaction, scope: Scope, heads: list[Head]) -> RecordCheck:
     """Verify a user's record from its beginning, and against heads. Raises InvalidInput for a forged head."""
-    key = change_chain.key_file(tx).find()
-    last = change_chain.last_place(tx, scope)
-    if last is None and not heads:
+    key = key_file(tx).find()
+    lasts = {chain: last for chain in CHAINS if (last := chain.last(tx, scope)) is not None}
+    if not lasts and not heads:
         return RecordCheck(whole=True)
-    if key is None or (last is not None and not change_chain.goes_on(tx, scope, key, last)):
+    if key is None or not all(chain.goes_on(tx, scope, key, last) for chain, last in lasts.items()):
         has = "the key of the record is not there" if key is None else "the record was linked with another key"
         return RecordCheck(
             whole=None,
-            problem=f"Its links cannot be checked, because {has}; put it back as {change_chain.key_file(tx).path}, "
+            problem=f"Its links cannot be checked, because {has}; put it back as {key_file(tx).path}, "
             "or the next change begins the record anew.",
         )
-    state = change_chain.walk(tx, scope, key)
-    broken, older = state.broken, 0
+    states = {chain: chain.walk(tx, scope, key) for chain in CHAINS}
+    broken = [_named(tx, scope, chain, state.broken) for chain, state in states.items() if state.broken]
+    older = 0
     for head in heads:
-        told = _compare(tx, scope, key, state, head)
-        older += told == "older"
-        if isinstance(told, Broken) and (broken is None or told.seq < broken.seq):
-            broken = told
-    begins = state.begins
-    first = change_chain.first_from(tx, scope, (begins.seq if begins else 0) + 1)
+        told = [_compare(tx, scope, key, chain, states[chain], head) for chain in CHAINS]
+        older += told[0] == "older"
+        broken += [_named(tx, scope, chain, one) for chain, one in zip(CHAINS, told) if isinstance(one, Broken)]
+    begins = states[CHANGES].begins
+    first = CHANGES.first_from(tx, scope, (begins.seq if begins else 0) + 1)
     return RecordCheck(
-        whole=broken is None,
-        changes=state.last.seq - (begins.seq if begins else 0),
+        whole=not broken,
+        changes=_count(states[CHANGES]),
         since=begins.at if begins else first.at if first else None,
         begins_because=begins.reason if begins else "",
-        broken=None if broken is None else _named(tx, scope, broken),
+        handouts=_count(states[HANDOUTS]),
+        broken=min(broken, key=lambda row: (row.record, row.seq), default=None),
         heads=len(heads),
         older_heads=older,
     )
 
 
-def _compare(tx: Transaction, scope: Scope, key: ChainKey, state: ChainState, head: Head) -> Broken | str:
-    """Compare a record with a head: the first row that is not the head's, or "older" where the rows of the head need
-    not be there any more, or else ""."""
+def _count(state: ChainState) -> int:
+    return state.last.seq - (state.begins.seq if state.begins else 0)
+
+
+def _compare(tx: Transaction, scope: Scope, key: ChainKey, chain: Chain, state: ChainState, head: Head) -> Broken | str:
+    """Compare a chain with a head: the first row that is not the head's, or "older" where the rows of the head need not
+    be there any more, or else ""."""
     check_signature(head)
-    if head["public_key"] != _public_key(key):
-        is_of_before = any(turn.reason in ("key", "moved") for turn in state.turns)
-        return "older" if is_of_before else Broken(head["seq"], "cut off")
-    names = [turn.name for turn in state.turns]
-    known = names.index(head["turn"]) + 1 if head["turn"] in names else 0
-    if head["turn"] and not known:  # a backup from before that turn may have been restored
-        replaced = (turn.at for turn in state.turns if turn.reason in ("restored", "moved"))
-        return "older" if max(replaced, default=0) > parse_iso(head["at"]) else Broken(head["seq"], "cut off")
-    if any(turn.reason != "restored" or turn.seq < head["seq"] for turn in state.turns[known:]):
+    seq, link, last_turn = (head[chain.name][name] for name in ("seq", "link", "turn"))
+    if not seq:
+        return ""  # nothing was there yet
+    turns = [turn for turn in state.turns if turn.reason != "expired"]
+    names = [turn.name for turn in turns]
+    known = names.index(last_turn) + 1 if last_turn in names else 0
+    is_of_another_key = head["public_key"] != _public_key(key)
+    if is_of_another_key or (last_turn and not known):
+        # A head from behind a turn that is not there is of a store that was replaced since.
+        is_replaced = any(turn.reason != "erased" and turn.at > parse_iso(head["at"]) for turn in turns)
+        is_of_before = is_of_another_key and any(not key.made(turn.link) for turn in state.turns)
+        return "older" if is_replaced or is_of_before else Broken(seq, "cut off")
+    first = state.begins.seq if state.begins else 0
+    if seq < first or any(turn.reason != "restored" or turn.seq < seq for turn in turns[known:]):
         return "older"
-    begins = state.begins
-    if begins is not None and head["seq"] == begins.seq:
-        return "" if head["link"] == begins.link else Broken(head["seq"], "cut off")
-    row = change_chain.first_from(tx, scope, head["seq"])
-    if head["seq"] == 0 or (row is not None and (row.seq, row.link) == (head["seq"], head["link"])):
-        return ""
-    return Broken(min(head["seq"], state.last.seq + 1), "cut off")
+    if seq == first:
+        return "" if state.begins is None or link == state.begins.link else Broken(seq, "cut off")
+    row = chain.first_from(tx, scope, seq)
+    is_there = row is not None and (row.seq, row.link) == (seq, link)
+    return "" if is_there else Broken(min(seq, state.last.seq + 1), "cut off")
 
 
-def _named(tx: Transaction, scope: Scope, broken: Broken) -> BrokenChange:
-    row = change_chain.first_from(tx, scope, broken.seq)
-    if row is None:
-        return BrokenChange(seq=broken.seq, kind=broken.kind)
-    return BrokenChange(seq=broken.seq, kind=broken.kind, id=row.id, at=row.at)
-
-
-def current(tx: Transaction, scope: Scope, now: Micros) -> Head:
-    """The head of a user's record as it is now, unsigned. Raises NotFound where there is nothing to sign."""
-    last = change_chain.last_place(tx, scope)
-    if last is None:
-        raise NotFound("Nothing was recorded yet, so the record has no head.")
-    turns = change_chain.turns(tx, scope)
-    turn = turns[-1].name if turns else ""
-    return {"head": _FORMAT, "user": scope.user, "seq": last.seq, "link": last.link, "turn": turn, "at": iso(now)}
+def _named(tx: Transaction, scope: Scope, chain: Chain, broken: Broken) -> BrokenRow:
+    row = chain.first_from(tx, scope, broken.seq)
+    about = {} if row is None else {"id": row.id, "at": row.at}
+    return BrokenRow(record=chain.name, seq=broken.seq, kind=broken.kind, **about)
 
 
 def signed(tx: Transaction, scope: Scope, now: Micros) -> Head:
     """The head of a user's record as it is now. Raises NotFound without a record or its key."""
-    head, key = current(tx, scope, now), change_chain.key_file(tx).find()
-    if key is None or not change_chain.goes_on(tx, scope, key, Place(head["seq"], head["link"])):
-        raise NotFound(f"The key of the record is not there; put it back as {change_chain.key_file(tx).path}.")
+    key = key_file(tx).find()
+    head: Head = {"head": _FORMAT, "user": scope.user, "at": iso(now)}
+    for chain in CHAINS:
+        last, turns = chain.last(tx, scope), [turn for turn in chain.turns(tx, scope) if turn.reason != "expired"]
+        if chain is CHANGES and last is None:
+            raise NotFound("Nothing was recorded yet, so the record has no head.")
+        if key is None or (last is not None and not chain.goes_on(tx, scope, key, last)):
+            raise NotFound(f"The key of the record is not there; put it back as {key_file(tx).path}.")
+        seq, link = last or Place(0, "")
+        head[chain.name] = {"seq": seq, "link": link, "turn": turns[-1].name if turns else ""}
+    assert key is not None
     head["public_key"] = _public_key(key)
     return {**head, "signature": _private_key(key).sign(_text(head)).hex()}
 
@@ -151,18 +157,26 @@ def read_heads(text: str, user: str) -> list[Head]:
 
 
 def _parsed(text: str) -> Iterator[Head]:
-    kinds = {"user": str, "seq": int, "link": str, "turn": str, "at": str, "public_key": str, "signature": str}
     rest = text.lstrip()
     while rest:
         try:
             head, end = json.JSONDecoder().raw_decode(rest)
-            is_head = head["head"] == _FORMAT and all(type(head[name]) is kind for name, kind in kinds.items())
+            is_head = _is_head(head)
         except (KeyError, TypeError, ValueError):
             head, end, is_head = {}, 0, False
         if not is_head:
             raise InvalidInput(f"“{rest[:60]}” is no head of a record; name a file that `picomem audit head` made.")
         yield head
         rest = rest[end:].lstrip()
+
+
+def _is_head(head: Mapping[str, Any]) -> bool:
+    """Return whether it has all values. Raises KeyError and TypeError."""
+    places = [head[chain.name] for chain in CHAINS]
+    texts = [head[name] for name in ("user", "at", "public_key", "signature")]
+    texts += [place[name] for place in places for name in ("link", "turn")]
+    numbers = [place["seq"] for place in places]
+    return head["head"] == _FORMAT and {*map(type, texts)} == {str} and {*map(type, numbers)} == {int}
 
 
 def check_signature(head: Mapping[str, Any]) -> None:

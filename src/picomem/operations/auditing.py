@@ -5,7 +5,7 @@ from __future__ import annotations
 from picomem.clock import iso
 from picomem.engine.engine import Engine
 from picomem.engine.record_chain import record_head, verify_record
-from picomem.health.record_check import BrokenChange, RecordCheck, line_of
+from picomem.health.record_check import BrokenRow, RecordCheck, line_of
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Sentence, day, plural
@@ -32,10 +32,11 @@ class AuditVerifyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenChangeView:
-    """The first change that is not as it was written: its number, and how it is broken. `id` and `at` are its own, or
-    of one that is gone those of the next, empty where there is none."""
+class BrokenRowView:
+    """The first row that is not as it was written: of which record ("changes" or "handouts"), its number there, and how
+    it is broken. `id` and `at` are its own, or of one that is gone those of the next, empty where there is none."""
 
+    record: str
     seq: int
     kind: str
     id: str
@@ -45,14 +46,16 @@ class BrokenChangeView:
 @dataclass(frozen=True, slots=True)
 class AuditVerifyResult:
     """`whole` is null where it cannot be verified; `problem` says why. `changes` were verified, `since` a time, and
-    `begins_because` says why the record does not begin earlier. `head` is what the signed heads are worth: "none" were
-    given, "matched", "older" (from before the record began anew or a backup was restored), or "broken"."""
+    `begins_because` says why the record does not begin earlier; `handouts` counts what was handed to agents. `head` is
+    what the signed heads are worth: "none" were given, "matched", "older" (from before the record began anew or a
+    backup was restored), or "broken"."""
 
     whole: bool | None
     changes: int
     since: str
     begins_because: str
-    first_broken: BrokenChangeView | None
+    handouts: int
+    first_broken: BrokenRowView | None
     head: str
     problem: str
 
@@ -68,16 +71,17 @@ def audit_verify(engine: Engine, request: AuditVerifyRequest) -> AuditVerifyResu
         changes=check.changes,
         since="" if check.since is None else iso(check.since),
         begins_because=_BEGINS.get(check.begins_because, ""),
+        handouts=check.handouts,
         first_broken=_broken(check.broken),
         head=_head_state(check),
         problem=check.problem,
     )
 
 
-def _broken(broken: BrokenChange | None) -> BrokenChangeView | None:
+def _broken(broken: BrokenRow | None) -> BrokenRowView | None:
     if broken is None:
         return None
-    return BrokenChangeView(broken.seq, broken.kind, broken.id, "" if broken.at is None else iso(broken.at))
+    return BrokenRowView(broken.record, broken.seq, broken.kind, broken.id, "" if broken.at is None else iso(broken.at))
 
 
 def _head_state(check: RecordCheck) -> str:
@@ -94,16 +98,25 @@ class AuditHeadRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditHeadResult:
-    """The last link of the record, signed with Ed25519: the signature is of the other values as JSON with sorted keys
-    and no white space. `turn` is the last time the record began anew or was restored, if ever."""
+class HeadPlace:
+    """The end of a record."""
 
-    head: str
-    user: str
     seq: int
     link: str
     turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHeadResult:
+    """The ends of the records of changes and of what was handed to agents: number and link of the last row, and the
+    last time that the record began anew or was restored, if ever. The signature, Ed25519, is of the other values as
+    JSON with sorted keys and no white space."""
+
+    head: str
+    user: str
     at: str
+    changes: HeadPlace
+    handouts: HeadPlace
     public_key: str
     signature: str
 
@@ -113,7 +126,10 @@ def audit_head(engine: Engine, _request: AuditHeadRequest) -> AuditHeadResult:
 
     `audit verify --head` compares it with the record later. Keep it where those who can write the store cannot.
     """
-    return AuditHeadResult(**record_head(engine))
+    head = record_head(engine)
+    return AuditHeadResult(
+        **head | {name: HeadPlace(**head[name]) for name in ("changes", "handouts")}  # pyright: ignore[reportArgumentType]
+    )
 
 
 def _present_verified(result: AuditVerifyResult) -> Presentation:
@@ -123,13 +139,16 @@ def _present_verified(result: AuditVerifyResult) -> Presentation:
         broken = result.first_broken
         named = f" ({broken.id} of {day(broken.at)})" if broken.id and broken.kind != "removed" else ""
         before = f", before {broken.id} of {day(broken.at)}" if broken.id and broken.kind == "removed" else ""
-        said = f"Not whole: change {broken.seq:,}{named} {_BROKEN[broken.kind]}{before}."
+        row = "change" if broken.record == "changes" else "handout"
+        said = f"Not whole: {row} {broken.seq:,}{named} {_BROKEN[broken.kind]}{before}."
         return Presentation(blocks=(Sentence(said),))
     if not result.changes:
         return Presentation(blocks=(Sentence("Nothing was recorded yet."),))
     because = f" The record begins there because {result.begins_because}." if result.begins_because else ""
     heads = {"matched": " The signed heads match.", "older": " The signed heads are from before that, or a restore."}
-    said = f"Whole: {plural(result.changes, 'change')} since {day(result.since)}.{because}{heads.get(result.head, '')}"
+    handouts = f" and {plural(result.handouts, 'handout')}" if result.handouts else ""
+    counted = f"{plural(result.changes, 'change')}{handouts}"
+    said = f"Whole: {counted} since {day(result.since)}.{because}{heads.get(result.head, '')}"
     tip = ("A signed head of earlier shows whether the end was cut off: --head FILE.",) if result.head == "none" else ()
     return Presentation(blocks=(Sentence(said),), next_steps=tip)
 

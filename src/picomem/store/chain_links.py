@@ -12,10 +12,10 @@ lock.
   out what was said, and puts an HMAC of what it left in the salt's place. Facts, `sealed` and `link` stay, and so the
   chain is whole behind an erasure. A row that was edited before gets no such HMAC: it stays broken.
 - **Turns** are the recorded reasons for which the chain does not run from the first row to the last. They are one entry
-  of the user under an HMAC. `erased`: the rows up to there are gone, because a purge took everything. `moved`: the rows
-  up to there came from another store, which can verify them. `key`: they were linked with another key. In these three
-  the chain begins anew behind the last row. `restored`: a backup took the place of the store there, so the later rows
-  of that time are no more. The chain goes on.
+  of the user under an HMAC. `erased`: the rows up to there are gone, because a purge took everything. `expired`:
+  retention took them; only the last such turn is kept. `moved`: the rows up to there came from another store, which
+  can verify them. `key`: they were linked with another key. In these the chain begins behind that row. `restored`: a
+  backup took the place of the store there, so the later rows of that time are no more. The chain goes on.
 - A **head** is the last link at a time, signed and copied elsewhere: without one, rows that were cut off at the end are
   not missed.
 
@@ -34,7 +34,7 @@ from picomem.blake2b import blake2b
 from picomem.clock import Micros
 
 BrokenKind = Literal["changed", "removed", "inserted", "reordered", "cut off", "beginning"]
-TurnReason = Literal["erased", "moved", "key", "restored"]
+TurnReason = Literal["erased", "expired", "moved", "key", "restored"]
 Row = tuple[Any, ...]
 _DIGEST = 16  # bytes
 _LEFT = "="  # begins what stands in the place of a salt once the content was changed
@@ -187,4 +187,6 @@ def is_whole_text(key: ChainKey, user: str, chain: str, text: str | None) -> boo
 
 def begin(turns: Sequence[Turn]) -> Turn | None:
     """The turn behind which a chain begins; None where it begins with the first row."""
-    return next((turn for turn in reversed(turns) if turn.reason != "restored"), None)
+    return max(
+        (turn for turn in turns if turn.reason != "restored"), key=lambda turn: (turn.seq, turn.at), default=None
+    )

@@ -112,6 +112,25 @@ CREATE INDEX changes_memory ON changes (user_id, memory_id, id);
 -- The versions that the changes of a memory opened, to count them.
 CREATE INDEX changes_opening ON changes (user_id, memory_id, after) WHERE after IS NOT NULL;
 
+-- What was handed to agents, where a setting wants that recorded, until retention removes it: the ids of memories and
+-- episodes, as JSON, in the answer of an operation to an actor. `seq`, `salt`, `sealed` and `link` are as in changes.
+CREATE TABLE handouts (
+    user_id   TEXT    NOT NULL,
+    id        TEXT    NOT NULL,
+    at        INTEGER NOT NULL,
+    actor     TEXT    NOT NULL,
+    verb      TEXT    NOT NULL,
+    ids       TEXT    NOT NULL,
+    seq       INTEGER NOT NULL,
+    salt      TEXT    NOT NULL,
+    sealed    TEXT    NOT NULL,
+    link      TEXT    NOT NULL,
+    row_hash  TEXT    NOT NULL,
+    PRIMARY KEY (user_id, id)
+) STRICT;
+CREATE INDEX handouts_seq ON handouts (user_id, seq);
+CREATE INDEX handouts_time ON handouts (user_id, at, seq);
+
 -- What was made from what: memory versions, and the changes that hold a refused text. A purge follows these rows
 -- downwards. A version is that of a memory, and 0 of anything else.
 CREATE TABLE lineage (

@@ -368,6 +368,33 @@ SELECT count(*) FROM changes WHERE user_id = :user AND seq > :seq
 -- name: changes_of_seq
 SELECT seq, link, id, at FROM changes WHERE user_id = :user AND seq >= :seq ORDER BY seq LIMIT 1
 
+-- name: insert_handout
+INSERT INTO handouts (user_id, id, at, actor, verb, ids, seq, salt, sealed, link, row_hash)
+VALUES (:user, :id, :at, :actor, :verb, :ids, :seq, :salt, :sealed, :link, :row_hash)
+
+-- name: handouts
+SELECT id, at, actor, verb, ids, seq, salt, sealed, link, user_id, row_hash FROM handouts
+WHERE user_id = :user ORDER BY seq
+
+-- name: handout_rows
+SELECT seq, salt, sealed, link, length(actor) || ' ' || id || ' ' || at || ' ' || verb || ' ' || actor, ids
+FROM handouts WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: count_handout_rows
+SELECT count(*) FROM handouts WHERE user_id = :user AND seq > :seq
+
+-- name: last_handout
+SELECT seq, link FROM handouts WHERE user_id = :user ORDER BY seq DESC LIMIT 1
+
+-- name: handouts_of_seq
+SELECT seq, link, id, at FROM handouts WHERE user_id = :user AND seq >= :seq ORDER BY seq LIMIT 1
+
+-- name: first_handout_since
+SELECT min(seq) FROM handouts WHERE user_id = :user AND at >= :since
+
+-- name: delete_handouts
+DELETE FROM handouts WHERE user_id = :user AND seq <= :seq
+
 -- name: last_change_id
 SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1
 
