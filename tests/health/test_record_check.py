@@ -31,6 +31,7 @@ from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.health import record_check
 from picomem.health.record_check import RecordCheck
 from picomem.light_dataclass import replace
+from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operation
 from picomem.records.scope import Scope
 from picomem.settings_tables import AuditSettings
@@ -427,3 +428,23 @@ def test_an_edit_of_what_was_handed_out_is_seen_and_retention_is_none(
     engine.purge(everything=True)
     assert _handouts(engine) == []
     assert verify_record(engine, heads).whole
+
+
+def test_the_commands_say_in_words_and_by_their_exit_code_whether_the_record_is_whole(
+    recorded: tuple[Engine, Path],
+) -> None:
+    engine, heads = recorded
+    verify, head = operation("audit-verify"), operation("audit-head")
+    result = verify.call(engine, verify.request(head=str(heads)))
+    assert (verify.exit_code(result), result.whole, result.first_broken, result.head) == (0, True, None, "matched")
+    assert "Whole:" in str(verify.presentation(result))
+    heads.write_text(json.dumps(jsonable(head.call(engine, head.request())), indent=2))
+    with rolled_back(connector_of(engine), Scope()) as tx:
+        table_rows(tx).put_rows("DELETE FROM changes WHERE user_id = :user AND seq > 20", [USER])
+        result = verify.call(engine, verify.request(head=str(heads)))
+        assert (verify.exit_code(result), result.whole, result.head) == (1, False, "broken")
+        assert (result.first_broken.seq, result.first_broken.kind) == (21, "cut off")
+        assert "Not whole: change 21 is not the one of the signed head" in str(verify.presentation(result))
+    connector_of(engine).chain_key.path.unlink()
+    result = verify.call(engine, verify.request())
+    assert (verify.exit_code(result), result.whole) == (1, None)
