@@ -27,7 +27,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from hmac import compare_digest
 from typing import Any, Literal, NamedTuple
 
 from picomem.blake2b import blake2b
@@ -37,6 +36,7 @@ BrokenKind = Literal["changed", "removed", "inserted", "reordered", "cut off", "
 TurnReason = Literal["erased", "expired", "moved", "key", "restored"]
 Row = tuple[Any, ...]
 _DIGEST = 16  # bytes
+_DIGITS = 32  # of a digest, and of a salt
 _LEFT = "="  # begins what stands in the place of a salt once the content was changed
 
 
@@ -51,7 +51,7 @@ class ChainKey(NamedTuple):
         return cls(secret, blake2b(b"chain key", key=secret, digest_size=4).hexdigest())
 
     def mac(self, text: str) -> str:
-        return blake2b(text.encode("utf-8", "surrogatepass"), key=self.secret, digest_size=_DIGEST).hexdigest()
+        return blake2b(text.encode(), key=self.secret, digest_size=_DIGEST).hexdigest()
 
     def made(self, link: str) -> bool:
         """Return whether a link was made with this key."""
@@ -102,7 +102,7 @@ def new_salt() -> str:
 
 
 def seal(salt: str, content: str) -> str:
-    return blake2b((salt + content).encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
+    return blake2b((salt + content).encode(), digest_size=_DIGEST).hexdigest()
 
 
 def beginning(key: ChainKey, chain: str, user: str) -> str:
@@ -122,8 +122,8 @@ def left(key: ChainKey, link: str, content: str) -> str:
 def is_sealed(key: ChainKey, salt: str, sealed: str, link: str, content: str) -> bool:
     """Return whether the content of a row is what was written, or what a purge or a scrub left of it."""
     if salt.startswith(_LEFT):
-        return compare_digest(salt, left(key, link, content))
-    return seal(salt, content) == sealed
+        return len(sealed) == _DIGITS and salt == left(key, link, content)
+    return len(salt) == _DIGITS and seal(salt, content) == sealed
 
 
 class Walk:
@@ -143,10 +143,10 @@ class Walk:
             if number != seq + 1:
                 wrong = "removed" if number > seq else "inserted"
                 break
-            mac = blake2b(f"{previous}{sealed}{told}".encode("utf-8", "replace"), key=secret, digest_size=_DIGEST)
+            mac = blake2b(f"{previous}{sealed}{told}".encode(), key=secret, digest_size=_DIGEST)
             if stored != key_id + mac.hexdigest() or (
-                blake2b(f"{salt}{said}".encode("utf-8", "replace"), digest_size=_DIGEST).hexdigest() != sealed
-                and not (salt.startswith(_LEFT) and is_sealed(self.key, salt, sealed, stored, said))
+                (len(salt) != _DIGITS or sealed != blake2b(f"{salt}{said}".encode(), digest_size=_DIGEST).hexdigest())
+                and not is_sealed(self.key, salt, sealed, stored, said)
             ):
                 wrong = "changed"
                 break
@@ -175,7 +175,8 @@ def turns_text(key: ChainKey, user: str, chain: str, turns: Sequence[Turn], *, i
 def turns_of(text: str | None) -> tuple[Turn, ...]:
     """The turns of a stored text, unchecked; none where it cannot be read."""
     try:
-        return tuple(Turn(*turn) for turn in json.loads(text or "{}").get("turns", ()))
+        turns = tuple(Turn(*turn) for turn in json.loads(text or "{}").get("turns", ()))
+        return turns if all(tuple(map(type, turn)) == (int, str, int, str) for turn in turns) else ()
     except (AttributeError, TypeError, ValueError):
         return ()
 
