@@ -109,7 +109,7 @@ def restore(
             _compare(engine, copy, restored, purged, dry_run=dry_run)
         if dry_run:
             return restored
-        _record(engine, copy)
+        _record(engine, copy, restored)
         copy.close()
         restored.kept = replace_store(
             store, Path(copy.name), file_stamp(engine.now()), lambda: _check_unchanged(engine, restored)
@@ -211,10 +211,10 @@ def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> Non
                 restored.access_taken_back += 1
 
 
-def _record(engine: Engine, copy: Connector) -> None:
+def _record(engine: Engine, copy: Connector, restored: Restored) -> None:
     """Note in the record of each user that what followed in the store is no more."""
     scopes: set[Scope] = set()
-    for connector in (engine._context.connector, copy):
+    for connector in (copy, *([engine._context.connector] if restored.compared else [])):
         with suppress(StoreError), connector.read() as tx:
             scopes |= set(users.scopes(tx))
     with suppress(StoreError):  # a damaged backup that is wanted as it is

@@ -28,7 +28,7 @@ _BEGINS = {
 
 @dataclass(frozen=True, slots=True)
 class AuditVerifyRequest:
-    head: str = option("a file of signed heads, as `picomem audit head` prints and copies them", "", path=True)
+    head: str = option("a file of signed heads that were printed or copied before", "", path=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class AuditHeadResult:
 def audit_head(engine: Engine, _request: AuditHeadRequest) -> AuditHeadResult:
     """Sign the end of the record of changes, and copy that to where `[audit]` in the settings says.
 
-    `audit verify --head` compares it with the record later. Keep it where those who can write the store cannot.
+    A later check of the record compares it with that. Keep it where those who can write the store cannot.
     """
     head = record_head(engine)
     return AuditHeadResult(
@@ -140,7 +140,7 @@ def _present_verified(result: AuditVerifyResult) -> Presentation:
         named = f" ({broken.id} of {day(broken.at)})" if broken.id and broken.kind != "removed" else ""
         before = f", before {broken.id} of {day(broken.at)}" if broken.id and broken.kind == "removed" else ""
         row = "change" if broken.record == "changes" else "handout"
-        said = f"Not whole: {row} {broken.seq:,}{named} {_BROKEN[broken.kind]}{before}."
+        said = f"Not whole: {row} {broken.seq:,}{named} {_BROKEN.get(broken.kind, broken.kind)}{before}."
         return Presentation(blocks=(Sentence(said),))
     if not result.changes:
         return Presentation(blocks=(Sentence("Nothing was recorded yet."),))
@@ -182,5 +182,6 @@ OPERATIONS = (
         reply=lambda result: _line(result),
         permission="memory:read:user",
         example="picomem audit head --json",
+        read_only=True,
     ),
 )

@@ -17,7 +17,7 @@ from picomem.store import chain_links, row_counts
 from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.sql_access import sql
-from picomem.store.tables.chains import CHANGES, salt_of_changed
+from picomem.store.tables.chains import CHANGES, link_of_changed
 from picomem.store.tables.memories import id_range, unique_id
 from picomem.store.unchecked_rows import Stored, stored
 
@@ -174,7 +174,7 @@ def _change_content(tx: Transaction, scope: Scope, statement: str, change: Chang
     values = {**asdict(change), "reason": stored_form(change.reason)}
     values["content_hash"] = content_hash(values["reason"], change.candidate)
     values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
-    salt, link = salt_of_changed(tx, scope, change.id, chain_links.content(values))
+    salt, link = link_of_changed(tx, scope, change.id, chain_links.content(values))
     sql(tx).run(statement, user=scope.user, salt=salt, **values)
     return link
 

@@ -164,15 +164,22 @@ HANDOUTS = Chain(
 CHAINS = (CHANGES, HANDOUTS)
 
 
-def salt_of_changed(tx: Transaction, scope: Scope, change_id: str, content: str) -> tuple[str, str]:
-    """What takes the place of the salt of a change that is about to get other content, and the link, which stays."""
+class ChangedLink(NamedTuple):
+    """What takes the place of the salt of a change that gets other content, and its link, which stays."""
+
+    salt: str
+    link: str
+
+
+def link_of_changed(tx: Transaction, scope: Scope, change_id: str, content: str) -> ChangedLink:
+    """The columns of the chain of a change that is about to get other content."""
     key = key_file(tx).find_or_make()
     row = sql(tx).one("chain_row", user=scope.user, id=change_id)
     if row is None:
-        return "", ""
+        return ChangedLink("", "")
     _, salt, sealed, link, _, before = row
     is_sealed = chain_links.is_sealed(key, salt, sealed, link, before)
-    return chain_links.left(key, link, content) if is_sealed else "", link
+    return ChangedLink(chain_links.left(key, link, content) if is_sealed else "", link)
 
 
 def key_file(tx: Transaction) -> ChainKeyFile:
