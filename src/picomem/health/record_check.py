@@ -136,8 +136,8 @@ def signed(tx: Transaction, scope: Scope, now: Micros) -> Head:
             raise NotFound("Nothing was recorded yet, so the record has no head.")
         if key is None or (last is not None and not chain.goes_on(tx, scope, key, last)):
             raise NotFound(f"The key of the record is not there; put it back as {key_file(tx).path}.")
-        seq, link = last or Place(0, "")
-        head[chain.name] = {"seq": seq, "link": link, "turn": turns[-1].name if turns else ""}
+        last = last or Place(0, "")
+        head[chain.name] = {"seq": last.seq, "link": last.link, "turn": turns[-1].name if turns else ""}
     assert key is not None
     head["public_key"] = _public_key(key)
     return {**head, "signature": _private_key(key).sign(_text(head)).hex()}

@@ -360,7 +360,9 @@ SELECT {chain_columns} FROM changes WHERE user_id = :user AND seq > :seq ORDER B
 SELECT {chain_columns} FROM changes WHERE user_id = :user AND id = :id
 
 -- name: last_link
-SELECT seq, link FROM changes WHERE user_id = :user ORDER BY seq DESC LIMIT 1
+-- With the last id, which is that of another row after an import, so that a new change asks once.
+SELECT seq, link, (SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1) FROM changes
+WHERE user_id = :user ORDER BY seq DESC LIMIT 1
 
 -- name: count_chain_rows
 SELECT count(*) FROM changes WHERE user_id = :user AND seq > :seq
@@ -384,7 +386,7 @@ FROM handouts WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 SELECT count(*) FROM handouts WHERE user_id = :user AND seq > :seq
 
 -- name: last_handout
-SELECT seq, link FROM handouts WHERE user_id = :user ORDER BY seq DESC LIMIT 1
+SELECT seq, link, id FROM handouts WHERE user_id = :user ORDER BY seq DESC LIMIT 1
 
 -- name: handouts_of_seq
 SELECT seq, link, id, at FROM handouts WHERE user_id = :user AND seq >= :seq ORDER BY seq LIMIT 1

@@ -10,7 +10,7 @@ from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command, code_of, read_stored, stored_form
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict, replace
-from picomem.records.ids import content_hash
+from picomem.records.ids import content_hash, new_id
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter
 from picomem.records.scope import Scope
 from picomem.store import chain_links, row_counts
@@ -25,12 +25,18 @@ _BEHIND_ALL = "\uffff"  # ids are hexadecimal
 _PURGED = CodedText("reason.purged")  # the reason of a change whose own was erased
 
 
-def record(tx: Transaction, scope: Scope, change: Change) -> None:
+def record(tx: Transaction, scope: Scope, change: Change) -> Change:
+    """Record a change; one without an id gets one behind all others. Ids, not times, give the order: clocks are set
+    back."""
+    last = CHANGES.last(tx, scope)
+    if not change.id:
+        change = replace(change, id=new_id(after=last.id if last else ""))
     values = {**asdict(change), "reason": stored_form(change.reason)}
     values["content_hash"] = content_hash(values["reason"], change.candidate)
     values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
-    values |= CHANGES.next_link(tx, scope, chain_links.facts(values), chain_links.content(values), change.at)
+    values |= CHANGES.next_link(tx, scope, last, chain_links.facts(values), chain_links.content(values), change.at)
     sql(tx).run("insert_change", user=scope.user, **values)
+    return change
 
 
 def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:

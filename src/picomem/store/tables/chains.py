@@ -22,10 +22,11 @@ _BEFORE_ALL = -(2**63)  # numbers of rows begin with 1
 
 
 class Place(NamedTuple):
-    """A place in a chain: the number and the link of a row."""
+    """A place in a chain: the number and the link of a row; of the last one also the last id of all rows."""
 
     seq: int
     link: str
+    id: str = ""
 
 
 class LinkedRow(NamedTuple):
@@ -57,10 +58,12 @@ class Chain(NamedTuple):
     last_row: str
     from_number: str
 
-    def next_link(self, tx: Transaction, scope: Scope, facts: str, content: str, now: Micros) -> dict[str, Any]:
-        """The columns of the chain for a row that is written next."""
+    def next_link(
+        self, tx: Transaction, scope: Scope, last: Place | None, facts: str, content: str, now: Micros
+    ) -> dict[str, Any]:
+        """The columns of the chain for a row that is written next, behind the `last`."""
         key = key_file(tx).find_or_make()
-        last = self.last(tx, scope) or self._beginning(scope, key)
+        last = last or self._beginning(scope, key)
         if not self.goes_on(tx, scope, key, last):
             for chain in CHAINS:
                 chain.turn(tx, scope, now, "key")
@@ -108,7 +111,7 @@ class Chain(NamedTuple):
         before = (*earlier, *self.turns(tx, scope))
         if reason == "expired":
             before = tuple(turn for turn in before if turn.reason != "expired")
-        turns = (*before, Turn(*last, now, reason))
+        turns = (*before, Turn(last.seq, last.link, now, reason))
         text = chain_links.turns_text(key, scope.user, self.name, turns, is_whole=is_whole)
         user_entries.put(tx, scope, self.entry, text)
 
@@ -125,7 +128,7 @@ class Chain(NamedTuple):
             return ChainState(turns, begins, first, Broken(first.seq, "beginning"))
         # Only of another key, or in another store, are there rows that are not walked over.
         behind = first.seq if begins is not None and begins.reason in ("key", "moved") else _BEFORE_ALL
-        walked = Walk(key, *first)
+        walked = Walk(key, first.seq, first.link)
         for page in self._pages(tx, scope, behind):
             if (wrong := walked.pass_over(page)) is not None:
                 if wrong == "changed":

@@ -19,7 +19,7 @@ def record(tx: Transaction, scope: Scope, actor: str, verb: str, ids: Iterable[s
     """Record what an operation has handed to an actor."""
     handout_id, listed = new_id(), json.dumps(list(ids))
     facts = f"{len(actor)} {handout_id} {now} {verb} {actor}"
-    values = HANDOUTS.next_link(tx, scope, facts, listed, now)
+    values = HANDOUTS.next_link(tx, scope, HANDOUTS.last(tx, scope), facts, listed, now)
     sql(tx).run("insert_handout", user=scope.user, id=handout_id, at=now, actor=actor, verb=verb, ids=listed, **values)
 
 
