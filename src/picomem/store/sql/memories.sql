@@ -361,8 +361,8 @@ SELECT {chain_columns} FROM changes WHERE user_id = :user AND id = :id
 
 -- name: last_link
 -- With the last id, which is that of another row after an import, so that a new change asks once.
-SELECT seq, link, (SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1) FROM changes
-WHERE user_id = :user ORDER BY seq DESC LIMIT 1
+SELECT c.seq, c.link, (SELECT o.id FROM changes AS o WHERE o.user_id = :user ORDER BY o.id DESC LIMIT 1)
+FROM changes AS c WHERE c.user_id = :user ORDER BY c.seq DESC LIMIT 1
 
 -- name: count_chain_rows
 SELECT count(*) FROM changes WHERE user_id = :user AND seq > :seq
