@@ -17,7 +17,7 @@ from picomem.light_dataclass import dataclass
 from picomem.records.scope import Scope
 from picomem.store.chain_links import Broken, BrokenKind, ChainKey
 from picomem.store.connector import Transaction
-from picomem.store.tables.chains import CHAINS, CHANGES, HANDOUTS, Chain, ChainState, Place, key_file
+from picomem.store.tables.chains import CHAINS, CHANGES, HANDOUTS, Chain, ChainPlace, ChainState, key_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -136,7 +136,7 @@ def signed(tx: Transaction, scope: Scope, now: Micros) -> Head:
             raise NotFound("Nothing was recorded yet, so the record has no head.")
         if key is None or (last is not None and not chain.goes_on(tx, scope, key, last)):
             raise NotFound(f"The key of the record is not there; put it back as {key_file(tx).path}.")
-        last = last or Place(0, "")
+        last = last or ChainPlace(0, "")
         head[chain.name] = {"seq": last.seq, "link": last.link, "turn": turns[-1].name if turns else ""}
     assert key is not None
     head["public_key"] = _public_key(key)

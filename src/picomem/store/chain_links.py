@@ -58,7 +58,7 @@ class ChainKey(NamedTuple):
         return link.startswith(self.id)
 
 
-class Turn(NamedTuple):
+class ChainTurn(NamedTuple):
     """A place where a chain begins anew, or went on with fewer rows. `seq` and `link` are those of the last row."""
 
     seq: int
@@ -166,16 +166,16 @@ class Walk:
         return "changed"
 
 
-def turns_text(key: ChainKey, user: str, chain: str, turns: Sequence[Turn], *, is_whole: bool = True) -> str:
+def turns_text(key: ChainKey, user: str, chain: str, turns: Sequence[ChainTurn], *, is_whole: bool = True) -> str:
     """The turns as they are stored. Those that were not whole before do not become so."""
     mac = key.mac(f"{chain} turns of {user} {json.dumps(turns)}") if is_whole else ""
     return json.dumps({"mac": mac, "turns": turns})
 
 
-def turns_of(text: str | None) -> tuple[Turn, ...]:
+def turns_of(text: str | None) -> tuple[ChainTurn, ...]:
     """The turns of a stored text, unchecked; none where it cannot be read."""
     try:
-        turns = tuple(Turn(*turn) for turn in json.loads(text or "{}").get("turns", ()))
+        turns = tuple(ChainTurn(*turn) for turn in json.loads(text or "{}").get("turns", ()))
         return turns if all(tuple(map(type, turn)) == (int, str, int, str) for turn in turns) else ()
     except (AttributeError, TypeError, ValueError):
         return ()
@@ -186,7 +186,7 @@ def is_whole_text(key: ChainKey, user: str, chain: str, text: str | None) -> boo
     return text is None or text == turns_text(key, user, chain, turns_of(text))
 
 
-def begin(turns: Sequence[Turn]) -> Turn | None:
+def begin(turns: Sequence[ChainTurn]) -> ChainTurn | None:
     """The turn behind which a chain begins; None where it begins with the first row."""
     return max(
         (turn for turn in turns if turn.reason != "restored"), key=lambda turn: (turn.seq, turn.at), default=None

@@ -116,8 +116,6 @@ class SqliteConnector:
             ballast.keep(self.path)
             self._files.note_log()
             self._note_identity(new=new)
-            if new:
-                self.chain_key.find_or_make()  # while there is room on the disk
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
             if new or (isinstance(error, apsw.IOError) and not lacks_room_for_log_index(error)):
                 raise
@@ -348,6 +346,7 @@ class SqliteConnector:
             return
         if new:
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self.chain_key.find_or_make()  # while there is room on the disk
         self._forget_identity()
         self._identity = StoreIdentity(self.path, self._writer)
 

@@ -12,7 +12,7 @@ from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store import chain_links
 from picomem.store.chain_key import ChainKeyFile
-from picomem.store.chain_links import Broken, ChainKey, Row, Turn, TurnReason, Walk
+from picomem.store.chain_links import Broken, ChainKey, ChainTurn, Row, TurnReason, Walk
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
 from picomem.store.tables import user_entries
@@ -21,7 +21,7 @@ _PAGE = 2_000  # rows
 _BEFORE_ALL = -(2**63)  # numbers of rows begin with 1
 
 
-class Place(NamedTuple):
+class ChainPlace(NamedTuple):
     """A place in a chain: the number and the link of a row; of the last one also the last id of all rows."""
 
     seq: int
@@ -42,9 +42,9 @@ class ChainState(NamedTuple):
     """What a walk over a chain has found. `begins` is the turn behind which it begins, if any. It is whole up to the
     row `last`, and `broken` is the one behind that, where it is not as it was written."""
 
-    turns: tuple[Turn, ...]
-    begins: Turn | None
-    last: Place
+    turns: tuple[ChainTurn, ...]
+    begins: ChainTurn | None
+    last: ChainPlace
     broken: Broken | None
 
 
@@ -59,7 +59,7 @@ class Chain(NamedTuple):
     from_number: str
 
     def next_link(
-        self, tx: Transaction, scope: Scope, last: Place | None, facts: str, content: str, now: Micros
+        self, tx: Transaction, scope: Scope, last: ChainPlace | None, facts: str, content: str, now: Micros
     ) -> dict[str, Any]:
         """The columns of the chain for a row that is written next, behind the `last`."""
         key = key_file(tx).find_or_make()
@@ -72,15 +72,15 @@ class Chain(NamedTuple):
         link = chain_links.link(key, last.link, sealed, facts)
         return {"seq": last.seq + 1, "salt": salt, "sealed": sealed, "link": link}
 
-    def last(self, tx: Transaction, scope: Scope) -> Place | None:
+    def last(self, tx: Transaction, scope: Scope) -> ChainPlace | None:
         """The place of a user's last row, or where it was before it was erased; None where there was none."""
         row = sql(tx).one(self.last_row, user=scope.user)
         if row is not None:
-            return Place(*row)
+            return ChainPlace(*row)
         turns = self.turns(tx, scope)
-        return Place(turns[-1].seq, turns[-1].link) if turns else None
+        return ChainPlace(turns[-1].seq, turns[-1].link) if turns else None
 
-    def goes_on(self, tx: Transaction, scope: Scope, key: ChainKey, last: Place) -> bool:
+    def goes_on(self, tx: Transaction, scope: Scope, key: ChainKey, last: ChainPlace) -> bool:
         """Return whether the chain was linked with a key up to its last row, or begins behind that."""
         if key.made(last.link):
             return True
@@ -94,12 +94,12 @@ class Chain(NamedTuple):
         now: Micros,
         reason: TurnReason,
         *,
-        earlier: tuple[Turn, ...] = (),
-        at: Place | None = None,
+        earlier: tuple[ChainTurn, ...] = (),
+        at: ChainPlace | None = None,
     ) -> None:
         """Record why the chain does not run on from its first row: at its last row, or another; nothing where there was
         no row yet, unless in a backup. `earlier` are turns that are known from elsewhere."""
-        last = at or self.last(tx, scope) or (Place(*earlier[-1][:2]) if earlier else None)
+        last = at or self.last(tx, scope) or (ChainPlace(*earlier[-1][:2]) if earlier else None)
         if last is None and reason != "restored":
             return
         key = key_file(tx).find_or_make()
@@ -111,11 +111,11 @@ class Chain(NamedTuple):
         before = (*earlier, *self.turns(tx, scope))
         if reason == "expired":
             before = tuple(turn for turn in before if turn.reason != "expired")
-        turns = (*before, Turn(last.seq, last.link, now, reason))
+        turns = (*before, ChainTurn(last.seq, last.link, now, reason))
         text = chain_links.turns_text(key, scope.user, self.name, turns, is_whole=is_whole)
         user_entries.put(tx, scope, self.entry, text)
 
-    def turns(self, tx: Transaction, scope: Scope) -> tuple[Turn, ...]:
+    def turns(self, tx: Transaction, scope: Scope) -> tuple[ChainTurn, ...]:
         """The turns of a user's chain, unchecked."""
         return chain_links.turns_of(self._stored_turns(tx, scope))
 
@@ -123,7 +123,7 @@ class Chain(NamedTuple):
         """Verify a user's chain, up to the first row that is not as it was written."""
         turns = self.turns(tx, scope)
         begins = chain_links.begin(turns)
-        first = Place(begins.seq, begins.link) if begins else self._beginning(scope, key)
+        first = ChainPlace(begins.seq, begins.link) if begins else self._beginning(scope, key)
         if not self._has_whole_turns(tx, scope, key):
             return ChainState(turns, begins, first, Broken(first.seq, "beginning"))
         # Only of another key, or in another store, are there rows that are not walked over.
@@ -133,8 +133,8 @@ class Chain(NamedTuple):
             if (wrong := walked.pass_over(page)) is not None:
                 if wrong == "changed":
                     wrong = walked.kind_of_break([row for rest in self._pages(tx, scope, walked.seq) for row in rest])
-                return ChainState(turns, begins, Place(walked.seq, walked.link), Broken(walked.seq + 1, wrong))
-        last = Place(walked.seq, walked.link)
+                return ChainState(turns, begins, ChainPlace(walked.seq, walked.link), Broken(walked.seq + 1, wrong))
+        last = ChainPlace(walked.seq, walked.link)
         (count,) = sql(tx).one(self.counted, user=scope.user, seq=behind) or (0,)
         # A page ends with a number, so it may miss another row of that number.
         return ChainState(turns, begins, last, None if count == last.seq - first.seq else Broken(last.seq, "inserted"))
@@ -144,8 +144,8 @@ class Chain(NamedTuple):
         row = sql(tx).one(self.from_number, user=scope.user, seq=seq)
         return LinkedRow(*row) if row else None
 
-    def _beginning(self, scope: Scope, key: ChainKey) -> Place:
-        return Place(0, chain_links.beginning(key, self.name, scope.user))
+    def _beginning(self, scope: Scope, key: ChainKey) -> ChainPlace:
+        return ChainPlace(0, chain_links.beginning(key, self.name, scope.user))
 
     def _pages(self, tx: Transaction, scope: Scope, seq: int) -> Iterator[list[Row]]:
         while page := sql(tx).all(self.rows, user=scope.user, seq=seq, limit=_PAGE):

@@ -10,7 +10,7 @@ from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
-from picomem.store.tables.chains import HANDOUTS, Place
+from picomem.store.tables.chains import HANDOUTS, ChainPlace
 
 _ALL = 2**63 - 1  # a number of a row
 
@@ -31,7 +31,7 @@ def delete_before(tx: Transaction, scope: Scope, before: Micros, now: Micros) ->
     (kept,) = sql(tx).one("first_handout_since", user=scope.user, since=before) or (None,)
     last = HANDOUTS.last(tx, scope) if kept is None else HANDOUTS.first_from(tx, scope, kept - 1)
     if last is not None:
-        HANDOUTS.turn(tx, scope, now, "expired", at=Place(last.seq, last.link))
+        HANDOUTS.turn(tx, scope, now, "expired", at=ChainPlace(last.seq, last.link))
         sql(tx).run("delete_handouts", user=scope.user, seq=last.seq)
 
 
