@@ -38,7 +38,6 @@ from picomem.settings_tables import AuditSettings
 from picomem.store.chain_key import key_file
 from picomem.store.connector import Transaction, rolled_back
 from picomem.store.sql_access import table_rows
-from picomem.store.sqlite.connector import SqliteConnector
 from picomem.store.tables import audit
 from picomem.transfer.import_format import import_format_named
 from picomem.transfer.moving import move, planned_move
@@ -278,7 +277,7 @@ class Usage:
 
     def restore(self) -> None:
         path = Path(connector_of(self.engine).name)
-        resources_of(self.engine).open_store = partial(SqliteConnector, chain_key=key_file(path))
+        resources_of(self.engine).open_store = partial(type(connector_of(self.engine)), chain_key=key_file(path))
         restore(self.engine, self.rng.choice(self.backups), purged=self.rng.choice(["again", "kept"]))
         self.engine = self.open_engine(path)
 
