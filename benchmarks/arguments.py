@@ -25,6 +25,7 @@ def make_parser() -> Parser:
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
     _add_revisions(benchmarks, late)
+    _add_record(benchmarks, late)
     _add_common_words(benchmarks, late)
     _add_memories(benchmarks, late)
     _add_large(benchmarks, late)
@@ -163,6 +164,16 @@ def _add_revisions(benchmarks: Any, late: Parser) -> None:
     )
     revisions.add_argument("--revisions", type=int, default=10_000, metavar="N", help="of one key (default 10000)")
     revisions.add_argument("--embedder", default="static", help="static or none (default static)")
+
+
+def _add_record(benchmarks: Any, late: Parser) -> None:
+    record = benchmarks.add_parser(
+        "record",
+        help="of the chain over the record of changes",
+        epilog="Example:\n  python -m benchmarks record --changes 20000",
+        parents=[late],
+    )
+    record.add_argument("--changes", type=int, default=100_000, metavar="N", help="in the record (default 100000)")
 
 
 def _add_common_words(benchmarks: Any, late: Parser) -> None:

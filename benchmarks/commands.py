@@ -214,6 +214,13 @@ def _revisions(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, revision_speed.render(report)
 
 
+def _record(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import record_speed
+
+    report = record_speed.measure(chosen.changes, show_progress)
+    return report, record_speed.render(report)
+
+
 def _common_words(chosen: argparse.Namespace) -> tuple[Any, str]:
     from benchmarks import common_words
 
@@ -245,6 +252,7 @@ _MEASURING = {
     "page": _page,
     "scale": _scale,
     "revisions": _revisions,
+    "record": _record,
     "memories": _memories,
     "common-words": _common_words,
     "large": _large,

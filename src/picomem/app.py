@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import UTC, tzinfo
@@ -23,6 +24,7 @@ from picomem.records.scope import Scope
 from picomem.runtime import Runtime, check_caller
 from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
+from picomem.store.chain_key import ChainKeyFile, key_file
 from picomem.store.connector import CitusChoice, Connector, LateConnector, ServerStore
 from picomem.store.files.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite.connector import SqliteConnector
@@ -111,14 +113,17 @@ def open_runtime(
     named = str(path) if path is not None else paths.named_store(chosen.data.database)
     snapshot = None
     if paths.is_server(named):
-        place, opened = paths.without_password(named), _server_opener(named, create=create)
+        place = paths.without_password(named)
+        opened = _server_opener(named, create=create, key=chosen.audit.key_file)
         open_store = None
     else:
         database = paths.database_path(chosen.data.dir, named)
         if path is None and not late and _is_there(database.parent / "sessions.json"):
             snapshot = database.parent / "sessions.json"
-        place, opened = str(database), _file_opener(database, create=create or snapshot is not None, named=bool(named))
-        open_store = partial(SqliteConnector, is_examined=True)
+        key = key_file(Path(os.path.realpath(database)), chosen.audit.key_file)
+        place = str(database)
+        opened = _file_opener(database, create=create or snapshot is not None, named=bool(named), key=key)
+        open_store = partial(SqliteConnector, is_examined=True, chain_key=key)  # its copies become the store
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     has_notes = bool(chosen.notes.paths or chosen.notes.extra_paths)
     runtime = Runtime(
@@ -142,15 +147,17 @@ def open_store(name: str, *, create: bool) -> Connector:
     """Open a store, a file or the address of a server, or make it. Raises NoStore where there is none and `create` is
     false, InvalidInput and StoreError."""
     if paths.is_server(name):
-        return _server_opener(name, create=create)()
+        return _server_opener(name, create=create, key=load().audit.key_file)()
     return _file_opener(paths.database_file(name), create=create, named=True)()
 
 
-def _file_opener(database: Path, *, create: bool, named: bool) -> Callable[[], Connector]:
+def _file_opener(
+    database: Path, *, create: bool, named: bool, key: ChainKeyFile | None = None
+) -> Callable[[], Connector]:
     def opened() -> Connector:
         if not create:
             check_exists(database, named=named)
-        return SqliteConnector(database)
+        return SqliteConnector(database, chain_key=key)
 
     return opened
 
@@ -162,7 +169,9 @@ def make_server_store(address: str, citus: CitusChoice | None) -> ServerStore:
         return connector.described()
 
 
-def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = None) -> Callable[[], PostgresConnector]:
+def _server_opener(
+    address: str, *, create: bool, citus: CitusChoice | None = None, key: str = ""
+) -> Callable[[], PostgresConnector]:
     paths.check_address(address)
     try:
         from picomem.store.postgres.connector import PostgresConnector  # noqa: PLC0415 - an extra
@@ -172,7 +181,14 @@ def _server_opener(address: str, *, create: bool, citus: CitusChoice | None = No
         raise InvalidInput(
             f"A store on PostgreSQL needs {error.name}; install it with: pip install 'picomem[postgres]'"
         ) from None
-    return lambda: PostgresConnector(address, create=create, citus=citus)
+
+    def opened() -> PostgresConnector:
+        connector = PostgresConnector(address, create=create, citus=citus)
+        if key:
+            connector.chain_key = ChainKeyFile(paths.named_path(key))
+        return connector
+
+    return opened
 
 
 def _is_there(path: Path) -> bool:

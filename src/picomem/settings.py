@@ -27,6 +27,7 @@ from picomem.settings_tables import (
     KEPT,
     KEYS_OF_AN_ACCOUNT,
     LOG_FORMATS,
+    AuditSettings,
     ChannelSettings,
     DataSettings,
     EmbedderSettings,
@@ -67,6 +68,7 @@ class Settings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     ingest: IngestSettings = field(default_factory=IngestSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)

@@ -181,6 +181,16 @@ class RetentionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """`[audit]`: the record of changes, and how an edit of it from outside is seen."""
+
+    key_file: str = _setting("", "file of the key of the record; empty: beside the store, or in the data directory")
+    head_file: str = _setting("", "file to which each signed head is appended, best on another machine")
+    head_command: str = _setting("", "command that takes each signed head on its standard input, such as logger")
+    reads: bool = _setting(False, "record as well which memories were handed to agents, and to whom")
+
+
+@dataclass(frozen=True, slots=True)
 class NotesSettings:
     """`[notes]`: Markdown that people and agents keep, searched beside memory. By default none is read."""
 

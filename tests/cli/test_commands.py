@@ -99,7 +99,7 @@ def test_every_command_explains_itself_with_an_example(picomem: Picomem, name: s
     [
         ("ingest", "talk.jsonl"), ("recall", "queue"), ("remember", "Deploys go out on Tuesdays"), ("revise", "port", "It is 6432"),
         ("why", "port"), ("history", "port"), ("timeline",), ("index",), ("status",), ("doctor",), ("scrub",), ("audit",),
-        ("index-status",), ("forget", "port"),
+        ("audit-verify",), ("audit-head",), ("index-status",), ("forget", "port"),
     ],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
@@ -198,7 +198,7 @@ def test_the_more_specific_way_to_name_the_database_wins(picomem: Picomem, home:
 
 READING = (
     ("recall", "queue"), ("show", "01a2"), ("why", "port"), ("why-not", "port", "x"), ("suggestions",), ("history", "port"), ("timeline",), ("index",), ("status",),
-    ("doctor",), ("audit",), ("index-status",), ("forget", "port"), ("revise", "port", "It is 6432"), ("scrub",),
+    ("doctor",), ("audit",), ("audit-verify",), ("audit-head",), ("index-status",), ("forget", "port"), ("revise", "port", "It is 6432"), ("scrub",),
     ("withhold", "8463c716"), ("tag", "01a2", "--tag", "boats"), ("embed",), ("sessions",), ("messages", "8463c716"), ("read-note", "MEMORY.md"),
     ("rename-session", "8463c716", "Boats"), ("archive-session", "8463c716"), ("fork-session", "8463c716", "1"),
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),

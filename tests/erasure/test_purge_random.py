@@ -16,6 +16,7 @@ from tests.distinct_texts import SYLLABLES
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
+from picomem.engine.record_chain import verify_record
 from picomem.erasure.plan import Choice, PurgeInventory, plan
 from picomem.records.session import NewMessage, Role
 from picomem.store.retention_rows import EpisodeAge, Link, TranscriptAge
@@ -106,6 +107,7 @@ def test_a_random_purge_takes_what_was_said_only_there_and_nothing_else(
     assert purged.scan is None or (purged.scan.found == {} and purged.scan.postings == 0)
     engine.ingest(sorted(store.talks.values()))
     assert engine.doctor().findings == []
+    assert verify_record(engine).whole
     engine.close()
     data = store.bytes()
     for marker, sessions in store.said.items():

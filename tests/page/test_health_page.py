@@ -11,6 +11,7 @@ from tests.gateway.serving import Served
 
 from picomem.clock import DAY
 from picomem.engine.authorization import grant
+from picomem.engine.record_chain import record_head
 from picomem.operations.table import operation
 from picomem.page.svg_marks import columns
 from picomem.records.job import Job, JobState
@@ -160,3 +161,12 @@ def test_a_section_with_nothing_in_it_has_the_space_of_the_others(pages: Served)
         assert none[0] - spent[1] == pytest.approx(12, abs=6)
         assert read[0] - none[1] == pytest.approx(28, abs=6)
         assert unread[0] - read[1] == pytest.approx(none[0] - spent[1], abs=1)
+
+
+@pytest.mark.requirement("X12")
+def test_the_end_of_the_record_of_changes_is_shown(pages: Served) -> None:
+    with open_memory(pages.db, user="recorded", embedder="none") as memory:
+        memory.remember("The tide table hangs in the amber harbour")
+        link = record_head(memory)["changes"]["link"]
+    with signed_in_client(pages, user="recorded") as client:
+        assert link in client.get("/status").text

@@ -144,7 +144,9 @@ def test_files_and_folders_are_private_whatever_the_umask(tmp_path, open_engine,
     engine.recall("harbour")
     assert {_mode(path.parent), _mode(path.parent.parent)} == {"0o700"}
     files = sorted(path.parent.iterdir())
-    assert [file.name for file in files] == ["memory.db", "memory.db-ballast", "memory.db-shm", "memory.db-wal"]
+    assert [file.name for file in files] == [
+        *("memory.db", "memory.db-ballast", "memory.db-shm", "memory.db-wal", "memory.db.chain-key")
+    ]
     assert {_mode(file) for file in files} == {"0o600"}
 
 
@@ -162,7 +164,9 @@ def test_a_read_only_folder_is_read_and_not_written(shared, open_engine):
     before = path.read_bytes()
     assert _as_another(lambda: _use(open_engine, path)) == _readable(TEXT)
     assert path.read_bytes() == before
-    assert sorted(file.name for file in path.parent.iterdir()) == ["memory.db", "memory.db-ballast"]
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        *("memory.db", "memory.db-ballast", "memory.db.chain-key")
+    ]
 
 
 @pytest.mark.requirement("O12")

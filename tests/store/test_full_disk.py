@@ -123,7 +123,8 @@ def test_the_ballast_is_made_again_when_there_is_room(make_disk: MakeDisk, open_
     path = disk / "memory.db"
     engine = open_engine(path)
     kept = Path(f"{path}{ballast.SUFFIX}")
-    assert (kept.stat().st_size, kept.stat().st_mode & 0o777) == (MEBIBYTE, 0o600)
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert MEBIBYTE <= kept.stat().st_size < 2 * MEBIBYTE  # twice a new store, and at least that
     _grow(engine, tmp_path, random.Random(1), 2 * MEBIBYTE)
     engine.close()
     for _ in range(2):

@@ -33,6 +33,7 @@ from tests.sqlite_file import connection_of
 from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
+from picomem.engine.record_chain import verify_record
 from picomem.store.files.copying import copy_store
 
 pytestmark = [
@@ -161,6 +162,8 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path, open_engin
                 assert _lost(engine, acknowledged) == [], f"file {file}, cycle {number}"
                 assert engine.doctor().findings == [], f"file {file}, cycle {number}"
                 assert _unfinished(engine) == [], f"file {file}, cycle {number}"
+                for user in (KEEPER, engine.scope.user):
+                    assert verify_record(open_engine(path, user=user)).whole, f"file {file}, cycle {number}"
                 engine.close()
             assert disagreements(path) == [], f"file {file}"
             total += len(acknowledged)

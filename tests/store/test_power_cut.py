@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.amounts import amount
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
+from picomem.engine.record_chain import verify_record
 
 from .power_cut import Disk, watched_disk
 
@@ -147,11 +149,13 @@ def _cuts(seed: int, tmp_path: Path, open_engine: Callable[..., Engine], prepare
 def test_a_power_cut_loses_nothing_acknowledged_and_breaks_nothing(seed, tmp_path, open_engine, disagreements):
     for cut in _cuts(seed, tmp_path, open_engine, _prefer_many_checkpoints):
         path = cut.folder / "memory.db"
+        shutil.copy(tmp_path / "live" / "memory.db.chain-key", cut.folder)
         engine = open_engine(path)
         state = _state(engine)
         assert state in (cut.before, cut.after), f"{cut.place}: {state}"
         diagnosis = engine.doctor()
         assert diagnosis.findings == [], cut.place
+        assert verify_record(engine).whole, cut.place
         engine.remember("After the storm the lighthouse shines again", key="afterwards")
         engine.ingest([tmp_path / "talk.jsonl"])
         engine.close()

@@ -20,6 +20,8 @@ import pytest
 from tests.distinct_texts import distinct_text
 from tests.transfer.conftest import exported
 
+from picomem.app import open_engine
+from picomem.engine.record_chain import verify_record
 from picomem.records.session import NewMessage, Role
 
 pytestmark = [
@@ -112,3 +114,5 @@ def test_a_killed_import_that_is_run_again_leaves_the_rows_of_one_calm_run(
         _run(db, path)
         assert _rows(db) == expected, f"killed at statement {point}"
         assert disagreements(db) == []
+        with open_engine(db, create=False, embedder="none") as imported:
+            assert verify_record(imported).whole

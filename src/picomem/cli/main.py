@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from picomem.cli.options import add_request, request_of, unicode_text
 from picomem.cli.terminal import remark, width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError, TooManyFiles, did_you_mean
-from picomem.operations.operation import GROUPS, Group
+from picomem.operations.operation import GROUPS, Group, options
 from picomem.operations.table import EVERYDAY, NAMES, operation
 from picomem.text.inert_text import escaped_json
 from picomem.version import __version__
@@ -260,15 +260,20 @@ def command_module(module: str) -> Any:
 def in_one_word(arguments: list[str]) -> list[str]:
     """`token make` as `token-make`: a command of two words is called by both."""
     first = command_of(arguments)
-    if not first or first in NAMES or first in _OTHERS:
+    if not first or first in _OTHERS:
         return arguments
     place = arguments.index(first)
     second = command_of(arguments[place + 1 :])
-    if f"{first}-{second}" not in NAMES:
+    if f"{first}-{second}" not in NAMES or (first in NAMES and _takes_words(first)):
         return arguments
     rest = list(arguments[place + 1 :])
     rest.remove(second)
     return [*arguments[:place], f"{first}-{second}", *rest]
+
+
+def _takes_words(name: str) -> bool:
+    """Return whether what follows a command may be a word of its own, as in `why not`."""
+    return any(about["positional"] for _, _, about in options(operation(name).request))
 
 
 def _asked_of_help(arguments: list[str]) -> list[str]:

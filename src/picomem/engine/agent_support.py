@@ -9,6 +9,7 @@ from picomem.consolidation.consolidate import Consolidator
 from picomem.consolidation.reconcile import Reconciler
 from picomem.consolidation.transcripts import TranscriptConsolidator
 from picomem.engine.engine import Engine
+from picomem.engine.record_chain import note_handed_out
 from picomem.ingest.storing import TranscriptRequest
 from picomem.light_dataclass import replace
 from picomem.memory.remember import Remembered
@@ -99,4 +100,5 @@ def window_around(
         index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
         hits = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
         known = [Known(hit.key, hit.text, hit.origin) for hit in hits]
+        note_handed_out(engine, "prompt", [hit.id for hit in hits])
     return window(loaded, budgets, index=index, known=known, summary=summary)

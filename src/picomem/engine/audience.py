@@ -57,6 +57,10 @@ def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
     """Note what a hook has put into the context of a host's session."""
     with engine._context.connector.write(engine.scope) as tx:
         injection_log.keep(tx, engine.scope, session, tuple(ids), engine.now())
+    if engine.settings.audit.reads:
+        from picomem.engine.record_chain import note_handed_out  # noqa: PLC0415 - few have it on
+
+        note_handed_out(engine, "prompt-context", dict.fromkeys(entry.partition(" ")[0] for entry in ids))
 
 
 def handouts(engine: Engine, id_: str) -> list[Handout]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -24,10 +24,12 @@ from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.paths import is_folder, make_private_dir, status_of
 from picomem.records.channel_message import Contact
+from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Transaction
 from picomem.store.files.copying import copy_backup
 from picomem.store.files.replacing import remove_store, replace_store
 from picomem.store.tables import access_tokens, contact_rows, meta, users
+from picomem.store.tables.chains import CHAINS
 
 Purged = Literal["", "again", "kept"]  # what becomes of what was purged since the backup
 _WAIT_SECONDS = 30.0
@@ -107,6 +109,7 @@ def restore(
             _compare(engine, copy, restored, purged, dry_run=dry_run)
         if dry_run:
             return restored
+        _record(engine, copy, restored)
         copy.close()
         restored.kept = replace_store(
             store, Path(copy.name), file_stamp(engine.now()), lambda: _check_unchanged(engine, restored)
@@ -206,6 +209,19 @@ def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> Non
             if contact.revoked_at is None and _place(contact) not in known:
                 contact_rows.put(tx, replace(contact, revoked_at=engine.now()))
                 restored.access_taken_back += 1
+
+
+def _record(engine: Engine, copy: Connector, restored: Restored) -> None:
+    """Note in the record of each user that what followed in the store is no more."""
+    scopes: set[Scope] = set()
+    for connector in (copy, *([engine._context.connector] if restored.compared else [])):
+        with suppress(StoreError), connector.read() as tx:
+            scopes |= set(users.scopes(tx))
+    with suppress(StoreError):  # a damaged backup that is wanted as it is
+        for scope in scopes:
+            with copy.write(scope) as tx:
+                for chain in CHAINS:
+                    chain.turn(tx, scope, engine.now(), "restored")
 
 
 def _place(contact: Contact) -> tuple[str, str, str, str]:

@@ -112,7 +112,7 @@ class Engine(EngineReads, EngineWrites):
     @needs(WRITE)
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14). Once a day, also make
-        a verified copy of the store (docs/backups.md).
+        a verified copy of the store (docs/backups.md). The head of the record goes where `[audit]` says.
 
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; writers call it like this,
         and no daemon is needed.
@@ -126,7 +126,12 @@ class Engine(EngineReads, EngineWrites):
         most_bytes = self.settings.data.daily_copy_mb * 1_000_000
         self._context.connector.maintenance.copy_daily(self._context.clock(), most_bytes)
         with self._context.connector.write(self.scope) as tx:
-            return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
+            counts = retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
+        if self.settings.audit.head_file or self.settings.audit.head_command:
+            from picomem.engine.record_chain import copy_head  # noqa: PLC0415 - a recall does not need it
+
+            copy_head(self)
+        return counts
 
     @needs(WRITE)
     def embed(

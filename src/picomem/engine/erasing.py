@@ -188,6 +188,7 @@ class Eraser:
             change_id=erased.change.id if erased else "",
             scan=scanned,
             copies=erased.copies if erased else {},
+            links=tuple(erased.links) if erased else (),
             left=(*left, *damaged),
             may_remain=bool(damaged),
             out_of_reach=self._context.connector.maintenance.copies_out_of_reach(),

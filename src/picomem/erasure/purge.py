@@ -38,6 +38,7 @@ from picomem.store.tables import (
     contact_rows,
     episodes,
     exported_files,
+    handout_rows,
     index_page_rows,
     job_rows,
     leases,
@@ -50,6 +51,7 @@ from picomem.store.tables import (
     user_entries,
     users,
 )
+from picomem.store.tables.chains import CHANGES
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan
@@ -63,6 +65,7 @@ class Erased:
     counts: dict[str, int]
     texts: list[str] = field(default_factory=list)
     copies: Mapping[str, int] = field(default_factory=dict)  # as in Planned
+    links: list[str] = field(default_factory=list)  # as in Purged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,8 @@ class Purged:
     """The result of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names
     files that could not be rewritten, and damaged rows that may be the user's; `out_of_reach` says where copies stay
     that no purge reaches, empty if nowhere; `unfinished` says why it is to be run again, empty where it is done;
-    `copies` is as in Planned; `may_remain` says that damaged rows may hold what was to be erased."""
+    `copies` is as in Planned; `links` are those of the changes in the record that no longer say what they did, and last
+    that of the purge (see store/chain_links.py); `may_remain` says that damaged rows may hold what was to be erased."""
 
     counts: dict[str, int]
     change_id: str
@@ -96,6 +100,7 @@ class Purged:
     out_of_reach: str = ""
     unfinished: str = ""
     finished: bool = False
+    links: tuple[str, ...] = ()
     may_remain: bool = False
 
 
@@ -199,6 +204,7 @@ class _Erasing:
 
     def all(self) -> Erased:
         counts = counted(self.plan)
+        links = [last.link for last in [CHANGES.last(self.tx, self.scope)] if last and self.plan.everything]
         changes = audit.every(self.tx, self.scope)
         self._bury(changes)
         self._sessions()
@@ -212,13 +218,15 @@ class _Erasing:
             )
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
+            links += remains.links
+        links += [last.link for last in [CHANGES.last(self.tx, self.scope)] if last]
         self._exports()
         for source in sorted(self.damaged):
             full_text.rebuild(self.tx, users.scopes(self.tx), source)
         index_page_rows.forget(self.tx, self.scope)
         job_rows.forget_errors(self.tx, self.scope)  # a model's error may quote what it was asked
         tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
-        return Erased(change, counts, self.texts)
+        return Erased(change, counts, self.texts, links=links)
 
     def _bury(self, changes: Iterable[Change]) -> None:
         grave = tombstones.Tombstones(self.tx, self.scope)
@@ -342,7 +350,8 @@ class _Erasing:
             self.texts += [*stored_words(change.reason), change.candidate]
         for file in note_rows.files(self.tx, self.scope):
             note_rows.delete(self.tx, self.scope, file.root, file.path)
-        audit.purge(self.tx, self.scope)
+        audit.purge(self.tx, self.scope, self.writer.now)
+        handout_rows.purge(self.tx, self.scope, self.writer.now)
         memory_lineage.purge_all_lineage(self.tx, self.scope)
         row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)

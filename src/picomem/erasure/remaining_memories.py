@@ -40,6 +40,7 @@ class RemainingMemories:
     plan: Plan
     projects: set[str]
     texts: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # of the changes that it blanked, in the record
 
     def purge(self, changes: Sequence[Change], purge: str) -> bool:
         """Delete the versions that go; by the change `purge` believe what is believed instead. Whether all versions of
@@ -139,16 +140,13 @@ class RemainingMemories:
             ):
                 continue
             self.texts += [*stored_words(change.reason), change.candidate]
-            audit.blank(
-                self.tx,
-                self.scope,
-                replace(
-                    change,
-                    memory_id="" if lost else change.memory_id,
-                    before=None if (change.memory_id, change.before) in numbers else change.before,
-                    after=None if (change.memory_id, change.after) in numbers else change.after,
-                ),
+            left = replace(
+                change,
+                memory_id="" if lost else change.memory_id,
+                before=None if (change.memory_id, change.before) in numbers else change.before,
+                after=None if (change.memory_id, change.after) in numbers else change.after,
             )
+            self.links.append(audit.blank(self.tx, self.scope, left))
             memory_lineage.purge_lineage(self.tx, self.scope, "change", change.id)
 
 

@@ -11,7 +11,7 @@ from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store.connector import Transaction
-from picomem.store.tables import channel_messages, consolidations, episodes, session_rows, user_entries
+from picomem.store.tables import channel_messages, consolidations, episodes, handout_rows, session_rows, user_entries
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 
@@ -37,5 +37,6 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     for session in inactive:
         session_rows.delete(tx, scope, session.id)
     channel_messages.delete_before(tx, scope, writer.now - settings.retention.max_age_days * DAY)
+    handout_rows.delete_before(tx, scope, writer.now - settings.retention.max_age_days * DAY, writer.now)
     user_entries.put(tx, scope, user_entries.TIDIED, str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}

@@ -9,6 +9,7 @@ from picomem.memory.suggestions import suggestions
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tables import audit, consolidations, memories, session_rows, tombstones, transcript_rows, vector_rows
+from picomem.store.tables.chains import CHANGES
 from picomem.text.terms import VERSION
 
 SPENDING_DAYS = 30  # for which spending is told by day
@@ -28,7 +29,8 @@ class Status:
     copies of transcripts: `files`, `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
     `read_at` says of each host when something new was read from its transcripts last. `spent_by_day` are the tokens of
     each of the last 30 days (UTC) on which there were any, by date. `silent_machines` are those of the store that do
-    not answer: their users wait, and `bytes` leaves out what cannot be asked.
+    not answer: their users wait, and `bytes` leaves out what cannot be asked. `record` is the `seq` and the `link` of
+    the last row of the record of changes; empty where there is none.
     """
 
     database: str = field(metadata={"local": True})
@@ -60,6 +62,7 @@ class Status:
     read_at: dict[str, str] = field(default_factory=dict)
     spent_by_day: dict[str, int] = field(default_factory=dict)
     silent_machines: list[str] = field(default_factory=list, metadata={"local": True})
+    record: dict[str, str] = field(default_factory=dict)
 
 
 def status(
@@ -68,6 +71,7 @@ def status(
     """Count. Reads only."""
     background = jobs(tx, scope, now)
     hosts = transcript_rows.count_by_host(tx, scope)
+    last = CHANGES.last(tx, scope)
     return Status(
         database=connector.name,
         read_only=connector.read_only,
@@ -95,6 +99,7 @@ def status(
             f"{to_datetime(day * DAY):%Y-%m-%d}": tokens
             for day, tokens in consolidations.spent_by_day(tx, scope, now - (SPENDING_DAYS - 1) * DAY).items()
         },
+        record={"seq": f"{last.seq:,}", "link": last.link} if last else {},
         silent_machines=connector.maintenance.silent_machines(),
         jobs={job.name: job.state.value for job in background},
         job_errors={job.name: job.last_error for job in background if job.last_error},

@@ -350,7 +350,7 @@ class Writer:
         """Put a decision on record."""
         assert self.verb in CHANGE_VERBS and decision in CHANGE_DECISIONS, (self.verb, decision)
         change = Change(
-            id=new_id(after=audit.last_id(tx, scope)),
+            id="",
             run=self.run,
             at=self.now,
             actor=self.actor,
@@ -361,8 +361,7 @@ class Writer:
             request_hash=self.request_hash,
             **about,
         )
-        audit.record(tx, scope, change)
-        return change
+        return audit.record(tx, scope, change)
 
 
 class KnownMemories(NamedTuple):

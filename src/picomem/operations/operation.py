@@ -260,7 +260,12 @@ class Operation:
         from picomem.operations.command_names import result_for_agents  # noqa: PLC0415 - only an agent's answer needs it
 
         safe = result_for_agents(result, {})
-        answered(engine, self.reply(safe), _texts(self.presentation(result)), jsonable(safe))
+        data = jsonable(safe)
+        answered(engine, self.reply(safe), _texts(self.presentation(result)), data)
+        if engine.settings.audit.reads:
+            from picomem.engine.record_chain import note_handed_out  # noqa: PLC0415 - few have it on
+
+            note_handed_out(engine, self.name, dict.fromkeys(_ids(data)))
 
 
 def _texts(presented: Any) -> Iterator[str]:
@@ -273,6 +278,17 @@ def _texts(presented: Any) -> Iterator[str]:
     elif hasattr(type(presented), "__match_args__"):
         for named in fields(presented):
             yield from _texts(getattr(presented, named.name))
+
+
+def _ids(data: Any) -> Iterator[str]:
+    """The ids of the memories, episodes and other entries in a result, in their order."""
+    if isinstance(data, Mapping):
+        if isinstance(data.get("id"), str):
+            yield data["id"]
+        data = list(data.values())
+    if isinstance(data, list):
+        for part in data:
+            yield from _ids(part)
 
 
 def _ready(engine: Engine, request: Any) -> Any:

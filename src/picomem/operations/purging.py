@@ -66,7 +66,8 @@ class PurgeResult:
 
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
     names files to check by hand; `copies` is the number of episodes that stay with the same words, by their session;
-    `may_remain` says that damaged rows may hold what was to be erased.
+    `may_remain` says that damaged rows may hold what was to be erased; `links` are those of the changes in the record
+    that no longer say what they did, and last that of the purge, by which `audit verify` still checks them.
     """
 
     dry_run: bool
@@ -82,6 +83,7 @@ class PurgeResult:
     explanation: str
     copies: dict[str, int]
     may_remain: bool
+    links: list[str]
 
 
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
@@ -139,6 +141,7 @@ def _planned(planned: Planned, *, reads_sessions: bool) -> PurgeResult:
         explanation=" ".join(explanations),
         copies=dict(planned.copies) if reads_sessions else {},
         may_remain=bool(planned.left),
+        links=[],
     )
 
 
@@ -161,6 +164,7 @@ def _purged(purged: Purged, *, reads_sessions: bool) -> PurgeResult:
         explanation=NOTES,
         copies=dict(purged.copies) if reads_sessions else {},
         may_remain=purged.may_remain,
+        links=list(purged.links),
     )
 
 

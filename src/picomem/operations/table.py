@@ -13,6 +13,7 @@ from picomem.operations.operation import Operation
 _PLACES = {
     "ingesting": ("ingest", "withhold", "tag", "migrate"),
     "maintenance": ("scrub", "embed", "status", "doctor", "audit", "index-status"),
+    "auditing": ("audit-verify", "audit-head"),
     "backups": ("backup", "restore"),
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),

@@ -16,6 +16,7 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
+from picomem.store.chain_key import ChainKeyFile
 
 Row = tuple[Any, ...]
 
@@ -157,6 +158,11 @@ class Connector(Protocol):
     read_only: bool
 
     @property
+    def chain_key(self) -> ChainKeyFile:
+        """The file of the key of the record of changes."""
+        ...
+
+    @property
     def maintenance(self) -> Maintenance:
         """Maintenance of the database as a whole."""
         ...
@@ -198,7 +204,7 @@ class PermittedConnector:
         """`read` and `write` are the permissions that `what` needs."""
         self._connector, self._caller, self._what = connector, caller, what
         self._read, self._write = read, write
-        self.name, self.read_only = connector.name, connector.read_only
+        self.name, self.read_only, self.chain_key = connector.name, connector.read_only, connector.chain_key
 
     @property
     def maintenance(self) -> Maintenance:
@@ -248,6 +254,10 @@ class LateConnector:
     @property
     def maintenance(self) -> Maintenance:
         return self._opened().maintenance
+
+    @property
+    def chain_key(self) -> ChainKeyFile:
+        return self._opened().chain_key
 
     def close(self) -> None:
         if self._connector is not None:

@@ -242,5 +242,7 @@ def _shifted(table: UserTable, row: Row, shift: int) -> Row:
 
 
 def _is_of_a_move(table: UserTable, row: Row) -> bool:
-    """Return whether a row is the mark of a move itself, which each store has for its own."""
-    return table.name == _MARKS and row[table.columns.index("name")] == user_entries.MOVED
+    """Return whether a row is the mark of a move itself, or the turns of the record, which each store has for its
+    own."""
+    own = (user_entries.MOVED, user_entries.CHAIN, user_entries.HANDOUT_CHAIN)
+    return table.name == _MARKS and row[table.columns.index("name")] in own

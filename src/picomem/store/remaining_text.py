@@ -9,9 +9,9 @@ from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
 
 _ROWS = (
-    "all_memories", "all_episodes", "transcripts", "whole_changes", "all_lineage", "all_messages", "all_sessions",
-    "all_summaries", "all_consolidations", "all_transcript_consolidations", "all_note_sections", "note_files",
-    "exports", "count_vectors", "access_tokens", "jobs", "channel_messages", "contacts", "pairings",
+    "all_memories", "all_episodes", "transcripts", "whole_changes", "handouts", "all_lineage", "all_messages",
+    "all_sessions", "all_summaries", "all_consolidations", "all_transcript_consolidations", "all_note_sections",
+    "note_files", "exports", "count_vectors", "access_tokens", "jobs", "channel_messages", "contacts", "pairings",
 )  # fmt: skip
 _OF_THE_FILE = ("schema_texts", "all_meta")
 

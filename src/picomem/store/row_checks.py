@@ -15,6 +15,7 @@ from picomem.store.unchecked_rows import Stored
 
 _TABLES = {
     "changes": ("whole_changes", "change"),
+    "handouts": ("handouts", "the record of what was handed out"),
     "lineage": ("all_lineage", "the record of what was made from what:"),
     "transcripts": ("transcripts", "transcript"),
     "sessions": ("all_sessions", "session"),

@@ -36,7 +36,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "origin source valid_from valid_to known_from known_to expires_at created_at tokens change_id doc closed_by "
         "path",
         "changes": "id run at actor verb decision reason memory_id before after candidate undoes content_hash user_id "
-        "idempotency_key request_hash",
+        "idempotency_key request_hash seq salt sealed link",
+        "handouts": "id at actor verb ids seq salt sealed link user_id",
         "lineage": "child_kind child_id child_version parent_kind parent_id parent_version role change_id user_id",
         "transcripts": "id host path session agent project branch cwd title parent_session send_policy started_at "
         "ended_at generation size fingerprint cursor state turns skipped updated_at abandoned user_id policy_by "
@@ -73,6 +74,7 @@ KEYS: dict[str, tuple[str, ...]] = {
         "doc_ranges": "user_id",
         "memories": "user_id id version",
         "changes": "user_id id",
+        "handouts": "user_id id",
         "lineage": "user_id child_kind child_id child_version parent_kind parent_id parent_version role",
         "transcripts": "user_id id",
         "episodes": "user_id id",

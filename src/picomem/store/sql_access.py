@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, cast
 
 from picomem.records.scope import Scope
+from picomem.store.chain_key import ChainKeyFile
 from picomem.store.connector import Row, Transaction
 
 
@@ -43,6 +44,11 @@ class Statements(Protocol):
 
     def last_doc(self, scope: Scope) -> int:
         """The last number that a user got from `next_docs`; 0 where there was none."""
+        ...
+
+    @property
+    def chain_key(self) -> ChainKeyFile:
+        """The file of the key of the store's chains."""
         ...
 
 

@@ -23,6 +23,7 @@ from picomem.records.scope import Scope
 from picomem.store import doc_numbers, moved_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tables import meta, user_entries, users
+from picomem.store.tables.chains import CHAINS
 
 MoveState = Literal["movable", "moved", "moved before", "changed since", "not empty"]
 MoveProgress = Callable[[int, int, str], None]  # rows done, of how many, and whose
@@ -213,6 +214,8 @@ def _moved(
                 )
             )
         user_entries.put(tx, scope, user_entries.MOVED, str(now))
+        for chain in CHAINS:
+            chain.turn(tx, scope, now, "moved", earlier=chain.turns(before, scope))
     return MovedUser(user=scope.user, state="moved", rows=rows, moved_at=iso(now), damaged=compared.damaged)
 
 

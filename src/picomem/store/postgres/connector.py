@@ -44,8 +44,11 @@ from psycopg.types.string import StrDumper
 from psycopg_pool import ConnectionPool
 
 from picomem import errors
+from picomem.blake2b import blake2b
 from picomem.coded_text import CodedText, Command
+from picomem.paths import data_dir
 from picomem.records.scope import Scope
+from picomem.store.chain_key import SUFFIX, ChainKeyFile
 from picomem.store.connector import EVERYONE, CitusChoice, Everyone, ServerStore, Several
 from picomem.store.postgres import commit as postgres_commit
 from picomem.store.postgres import search as postgres_search
@@ -93,6 +96,7 @@ class PostgresConnector:
                 "The address of the database cannot be read; write postgresql://USER@HOST/DATABASE."
             ) from error
         self.name = _shown(parts)
+        self.chain_key = ChainKeyFile(data_dir() / f"{blake2b(self.name.encode(), digest_size=8).hexdigest()}{SUFFIX}")
         self._local = threading.local()
         self._is_closed = False
         self._connection_string = make_conninfo(address, **_defaults(parts))
@@ -114,7 +118,7 @@ class PostgresConnector:
     def read(self) -> Iterator[PostgresTransaction]:
         """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
         with self._snapshot() as opened:
-            yield PostgresTransaction(opened)
+            yield PostgresTransaction(opened, self.chain_key)
 
     @contextmanager
     def write(
@@ -128,13 +132,13 @@ class PostgresConnector:
                 raise errors.StoreError(
                     CodedText("failure.other_full_text", place=self.name, command=Command("doctor", repair=True))
                 )
-            yield PostgresTransaction(opened, user)
+            yield PostgresTransaction(opened, self.chain_key, user)
 
     @contextmanager
     def repair(self) -> Iterator[PostgresTransaction]:
         """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
         with self._begun(None) as (opened, _):
-            yield PostgresTransaction(opened)
+            yield PostgresTransaction(opened, self.chain_key)
 
     @property
     def maintenance(self) -> PostgresMaintenance:

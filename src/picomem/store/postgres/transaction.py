@@ -11,6 +11,7 @@ from psycopg import sql as quoted
 from picomem.errors import Corrupt, Unreachable
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
+from picomem.store.chain_key import ChainKeyFile
 from picomem.store.connector import EVERYONE, Everyone, Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.postgres import search as postgres_search
@@ -121,9 +122,10 @@ def send(connection: psycopg.Connection[Any], messages: Sequence[Message]) -> ps
 class PostgresTransaction(Transaction):
     """A transaction on one connection."""
 
-    def __init__(self, opened: OpenTransaction, user: str | None = None) -> None:
+    def __init__(self, opened: OpenTransaction, chain_key: ChainKeyFile, user: str | None = None) -> None:
         """`user` is the one whose rows alone may be read and written; None: everyone's."""
         self._opened = opened
+        self._chain_key = chain_key
         self._user = user
 
     @property
@@ -193,6 +195,10 @@ class PostgresTransaction(Transaction):
 
     def last_doc(self, scope: Scope) -> int:
         return doc_numbers.last(self, scope)
+
+    @property
+    def chain_key(self) -> ChainKeyFile:
+        return self._chain_key
 
     def overwrite(self, table: str, row: Row) -> int:
         return overwrite(table, row, self._run)

@@ -72,7 +72,8 @@ CREATE INDEX memories_entries ON memories (user_id, kind, pinned DESC, importanc
 
 -- Every decision about a memory, refusals included. `before` and `after` are the versions that the change closed and
 -- opened. `idempotency_key` is the caller's name for a request that is to be done once, and `request_hash` a hash of
--- the request; both are NULL if the caller gave none.
+-- the request; both are NULL if the caller gave none. `seq`, the order in which they were recorded, `salt`, `sealed` and
+-- `link` are those of the chain over them (store/chain_links.py).
 CREATE TABLE changes (
     user_id          TEXT    NOT NULL,
     id               TEXT    NOT NULL,
@@ -90,9 +91,15 @@ CREATE TABLE changes (
     content_hash     TEXT    NOT NULL,
     idempotency_key  TEXT,
     request_hash     TEXT,
+    seq              INTEGER NOT NULL,
+    salt             TEXT    NOT NULL,
+    sealed           TEXT    NOT NULL,
+    link             TEXT    NOT NULL,
     row_hash         TEXT    NOT NULL,
     PRIMARY KEY (user_id, id)
 ) STRICT;
+-- The last row of the chain, and all in its order. It is not unique, or where it is damaged it could not be made anew.
+CREATE INDEX changes_seq ON changes (user_id, seq);
 -- SQLite keeps no statistics here, and takes an index in the order that is asked for before one that finds more: so an
 -- index of what is read in order of its ids ends with the id.
 CREATE INDEX changes_run ON changes (user_id, run, id);
@@ -106,6 +113,25 @@ CREATE INDEX changes_content ON changes (user_id, decision, content_hash);
 CREATE INDEX changes_memory ON changes (user_id, memory_id, id);
 -- The versions that the changes of a memory opened, to count them.
 CREATE INDEX changes_opening ON changes (user_id, memory_id, after) WHERE after IS NOT NULL;
+
+-- What was handed to agents, where a setting wants that recorded, until retention removes it: the ids of memories and
+-- episodes, as JSON, in the answer of an operation to an actor. `seq`, `salt`, `sealed` and `link` are as in changes.
+CREATE TABLE handouts (
+    user_id   TEXT    NOT NULL,
+    id        TEXT    NOT NULL,
+    at        INTEGER NOT NULL,
+    actor     TEXT    NOT NULL,
+    verb      TEXT    NOT NULL,
+    ids       TEXT    NOT NULL,
+    seq       INTEGER NOT NULL,
+    salt      TEXT    NOT NULL,
+    sealed    TEXT    NOT NULL,
+    link      TEXT    NOT NULL,
+    row_hash  TEXT    NOT NULL,
+    PRIMARY KEY (user_id, id)
+) STRICT;
+CREATE INDEX handouts_seq ON handouts (user_id, seq);
+CREATE INDEX handouts_time ON handouts (user_id, at, seq);
 
 -- What was made from what: memory versions, and the changes that hold a refused text. A purge follows these rows
 -- downwards. A version is that of a memory, and 0 of anything else.

@@ -1,5 +1,5 @@
 -- everyone: users
-SELECT user_id, octet_length(user_id) FROM (SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM lineage
+SELECT user_id, octet_length(user_id) FROM (SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM handouts UNION SELECT user_id FROM lineage
 UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM episodes UNION SELECT user_id FROM tombstones
 UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SELECT user_id FROM exports
 UNION SELECT user_id FROM index_pages UNION SELECT user_id FROM holdings UNION SELECT user_id FROM spending

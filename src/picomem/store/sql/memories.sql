@@ -298,13 +298,13 @@ GROUP BY kind HAVING sum(counted) > 0 ORDER BY kind
 
 -- name: insert_change
 INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
-    undoes, content_hash, idempotency_key, request_hash, row_hash)
+    undoes, content_hash, idempotency_key, request_hash, seq, salt, sealed, link, row_hash)
 VALUES (:user, :id, :run, :at, :actor, :verb, :decision, :reason, :memory_id, :before, :after, :candidate, :undoes,
-    :content_hash, :idempotency_key, :request_hash, :row_hash)
+    :content_hash, :idempotency_key, :request_hash, :seq, :salt, :sealed, :link, :row_hash)
 
 -- part: change_columns
 id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate, undoes, content_hash, user_id,
-    idempotency_key, request_hash, row_hash
+    idempotency_key, request_hash, seq, salt, sealed, link, row_hash
 
 -- name: change
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
@@ -343,6 +343,59 @@ ORDER BY id DESC LIMIT :limit
 SELECT {change_columns} FROM changes WHERE user_id = :user AND (:before = '' OR id < :before)
   AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb) AND at >= :since AND at < :until
 ORDER BY id DESC LIMIT :limit
+
+-- part: chain_columns
+seq, salt, sealed, link,
+    length(actor) || ' ' || id || ' ' || run || ' ' || at || ' ' || verb || ' ' || decision || ' ' || undoes || ' '
+        || actor,
+    length(reason) || ' ' || length(candidate) || ' ' || coalesce(length(idempotency_key), -1) || ' ' || memory_id
+        || ' ' || coalesce(CAST(before AS TEXT), '-') || ' ' || coalesce(CAST(after AS TEXT), '-') || ' '
+        || content_hash || ' ' || coalesce('=' || request_hash, '-') || ' ' || reason || candidate
+        || coalesce(idempotency_key, '')
+
+-- name: chain_rows
+SELECT {chain_columns} FROM changes WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: chain_row
+SELECT {chain_columns} FROM changes WHERE user_id = :user AND id = :id
+
+-- name: last_link
+-- With the last id, which is that of another row after an import, so that a new change asks once.
+SELECT c.seq, c.link, (SELECT o.id FROM changes AS o WHERE o.user_id = :user ORDER BY o.id DESC LIMIT 1)
+FROM changes AS c WHERE c.user_id = :user ORDER BY c.seq DESC LIMIT 1
+
+-- name: count_chain_rows
+SELECT count(*) FROM changes WHERE user_id = :user AND seq > :seq
+
+-- name: changes_of_seq
+SELECT seq, link, id, at FROM changes WHERE user_id = :user AND seq >= :seq ORDER BY seq LIMIT 1
+
+-- name: insert_handout
+INSERT INTO handouts (user_id, id, at, actor, verb, ids, seq, salt, sealed, link, row_hash)
+VALUES (:user, :id, :at, :actor, :verb, :ids, :seq, :salt, :sealed, :link, :row_hash)
+
+-- name: handouts
+SELECT id, at, actor, verb, ids, seq, salt, sealed, link, user_id, row_hash FROM handouts
+WHERE user_id = :user ORDER BY seq
+
+-- name: handout_rows
+SELECT seq, salt, sealed, link, length(actor) || ' ' || id || ' ' || at || ' ' || verb || ' ' || actor, ids
+FROM handouts WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: count_handout_rows
+SELECT count(*) FROM handouts WHERE user_id = :user AND seq > :seq
+
+-- name: last_handout
+SELECT seq, link, id FROM handouts WHERE user_id = :user ORDER BY seq DESC LIMIT 1
+
+-- name: handouts_of_seq
+SELECT seq, link, id, at FROM handouts WHERE user_id = :user AND seq >= :seq ORDER BY seq LIMIT 1
+
+-- name: first_handout_since
+SELECT min(seq) FROM handouts WHERE user_id = :user AND at >= :since
+
+-- name: delete_handouts
+DELETE FROM handouts WHERE user_id = :user AND seq <= :seq
 
 -- name: last_change_id
 SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1

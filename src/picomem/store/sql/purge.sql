@@ -72,7 +72,7 @@ DELETE FROM lineage WHERE user_id = :user AND parent_kind = :kind AND parent_id 
 
 -- name: blank_change
 UPDATE changes SET reason = :reason, candidate = '', memory_id = :memory_id, before = :before, after = :after,
-    content_hash = :content_hash, idempotency_key = NULL, request_hash = NULL
+    content_hash = :content_hash, idempotency_key = NULL, request_hash = NULL, salt = :salt
 WHERE user_id = :user AND id = :id
 
 -- name: purge_changes

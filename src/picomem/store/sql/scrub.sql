@@ -2,7 +2,8 @@
 DELETE FROM index_pages WHERE user_id = :user
 
 -- name: rewrite_change_text
-UPDATE changes SET reason = :reason, candidate = :candidate, content_hash = :content_hash
+UPDATE changes SET reason = :reason, candidate = :candidate, content_hash = :content_hash,
+    salt = :salt
 WHERE user_id = :user AND id = :id
 
 -- name: rewrite_memory_text

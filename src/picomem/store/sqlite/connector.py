@@ -29,6 +29,7 @@ from picomem import errors
 from picomem.coded_text import CodedText, Command
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
+from picomem.store.chain_key import ChainKeyFile, key_file
 from picomem.store.connector import Everyone, Maintenance, Several
 from picomem.store.files import ballast
 from picomem.store.files.database_files import SUFFIXES, log_size, make_log_writable
@@ -54,12 +55,15 @@ _OFF = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_VIEW, a
 class SqliteConnector:
     """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
 
-    def __init__(self, path: Path, *, vfs: str | None = None, is_examined: bool = False) -> None:
-        """`is_examined` says that a doctor looks into the file next, whose findings a warning would only repeat under
-        the name of a copy."""
+    def __init__(
+        self, path: Path, *, vfs: str | None = None, is_examined: bool = False, chain_key: ChainKeyFile | None = None
+    ) -> None:
+        """`chain_key` is the key of the record of changes, by default a file beside the store; `is_examined` says that
+        a doctor looks into the file next, whose findings a warning would only repeat under the name of a copy."""
         self._named = path.absolute()  # the working directory may change while it is open
         self.path = path = self._named  # of the file itself, see _open
         self.name = str(path)
+        self.chain_key = chain_key or key_file(Path(os.path.realpath(path)))
         self.read_only = False
         self._vfs = vfs
         self._is_examined = is_examined
@@ -223,7 +227,7 @@ class SqliteConnector:
     def read(self) -> Iterator[SqliteTransaction]:
         """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
         with self._snapshot() as connection:
-            yield SqliteTransaction(connection, self.path)
+            yield SqliteTransaction(connection, self.path, None, self.chain_key)
 
     @contextmanager
     def _snapshot(self) -> Iterator[apsw.Connection]:
@@ -264,7 +268,7 @@ class SqliteConnector:
                 )
             )
         with self._begun(user, wait_seconds) as writer:
-            tx = SqliteTransaction(writer, self.path, user)
+            tx = SqliteTransaction(writer, self.path, user, self.chain_key)
             self._refuse_other_terms(tx)
             yield tx
 
@@ -272,7 +276,7 @@ class SqliteConnector:
     def repair(self) -> Iterator[SqliteTransaction]:
         """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
         with self._begun(None) as writer:
-            yield SqliteTransaction(writer, self.path)
+            yield SqliteTransaction(writer, self.path, None, self.chain_key)
         with self._lock, translated(self.path):
             self._note_identity()  # a repair may have given the store another key
             self._look_at_schema()
@@ -342,6 +346,7 @@ class SqliteConnector:
             return
         if new:
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self.chain_key.find_or_make()  # while there is room on the disk
         self._forget_identity()
         self._identity = StoreIdentity(self.path, self._writer)
 

@@ -9,6 +9,7 @@ import apsw
 
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
+from picomem.store.chain_key import ChainKeyFile
 from picomem.store.connector import Row, Transaction
 from picomem.store.hash_upkeep import hashed_write, overwrite, write
 from picomem.store.sql_statements import statement
@@ -21,11 +22,18 @@ from picomem.store.tolerant_text import rows_of
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, user: str | None = None) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        user: str | None = None,
+        chain_key: ChainKeyFile | None = None,
+    ) -> None:
         """`user` is the one whose rows alone may be read and written; None: everyone's."""
         self._connection = connection
         self._path = path
         self._user = user
+        self._chain_key = chain_key
 
     @property
     def search(self) -> Fts5Search:
@@ -100,6 +108,11 @@ class SqliteTransaction(Transaction):
             raise translation(error, self._path) from error
         finally:
             connection.pragma("query_only", query_only)
+
+    @property
+    def chain_key(self) -> ChainKeyFile:
+        assert self._chain_key is not None
+        return self._chain_key
 
     def overwrite(self, table: str, row: Row) -> int:
         return overwrite(table, row, self._run)

@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command, code_of, read_stored, stored_form
 from picomem.errors import Corrupt, NotFound
-from picomem.light_dataclass import asdict
-from picomem.records.ids import content_hash
+from picomem.light_dataclass import asdict, replace
+from picomem.records.ids import content_hash, new_id
 from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter
 from picomem.records.scope import Scope
-from picomem.store import row_counts
+from picomem.store import chain_links, row_counts
 from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import by_name, is_whole, record_of
 from picomem.store.sql_access import sql
+from picomem.store.tables.chains import CHANGES, link_of_changed
 from picomem.store.tables.memories import id_range, unique_id
 from picomem.store.unchecked_rows import Stored, stored
 
@@ -23,11 +25,18 @@ _BEHIND_ALL = "\uffff"  # ids are hexadecimal
 _PURGED = CodedText("reason.purged")  # the reason of a change whose own was erased
 
 
-def record(tx: Transaction, scope: Scope, change: Change) -> None:
+def record(tx: Transaction, scope: Scope, change: Change) -> Change:
+    """Record a change; one without an id gets one behind all others. Ids, not times, give the order: clocks are set
+    back."""
+    last = CHANGES.last(tx, scope)
+    if not change.id:
+        change = replace(change, id=new_id(after=last.id if last else ""))
     values = {**asdict(change), "reason": stored_form(change.reason)}
-    digest = content_hash(values["reason"], change.candidate)
+    values["content_hash"] = content_hash(values["reason"], change.candidate)
     values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
-    sql(tx).run("insert_change", user=scope.user, content_hash=digest, **values)
+    values |= CHANGES.next_link(tx, scope, last, chain_links.facts(values), chain_links.content(values), change.at)
+    sql(tx).run("insert_change", user=scope.user, **values)
+    return change
 
 
 def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:
@@ -150,17 +159,10 @@ def undoing(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> 
     return {change.id: change.undoes for change in sorted(changes, key=lambda change: change.id)}
 
 
-def blank(tx: Transaction, scope: Scope, change: Change) -> None:
-    """Let a change keep only that it was made, when, by whom, and what `change` says it is about."""
-    sql(tx).run(
-        "blank_change",
-        user=scope.user,
-        id=change.id,
-        reason=stored_form(_PURGED),
-        memory_id=change.memory_id,
-        before=change.before,
-        after=change.after,
-        content_hash=content_hash(stored_form(_PURGED), ""),
+def blank(tx: Transaction, scope: Scope, change: Change) -> str:
+    """Let a change keep only that it was made, when, by whom, and what `change` says it is about; its link."""
+    return _change_content(
+        tx, scope, "blank_change", replace(change, reason=_PURGED, candidate="", idempotency_key="", request_hash="")
     )
 
 
@@ -171,19 +173,21 @@ def is_blank(change: Change) -> bool:
 
 def rewrite_text(tx: Transaction, scope: Scope, change: Change) -> None:
     """Store another reason and another candidate for a change."""
-    reason = stored_form(change.reason)
-    sql(tx).run(
-        "rewrite_change_text",
-        user=scope.user,
-        id=change.id,
-        reason=reason,
-        candidate=change.candidate,
-        content_hash=content_hash(reason, change.candidate),
-    )
+    _change_content(tx, scope, "rewrite_change_text", change)
 
 
-def purge(tx: Transaction, scope: Scope) -> None:
-    """Delete every change of the user."""
+def _change_content(tx: Transaction, scope: Scope, statement: str, change: Change) -> str:
+    values = {**asdict(change), "reason": stored_form(change.reason)}
+    values["content_hash"] = content_hash(values["reason"], change.candidate)
+    values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
+    salt, link = link_of_changed(tx, scope, change.id, chain_links.content(values))
+    sql(tx).run(statement, user=scope.user, salt=salt, **values)
+    return link
+
+
+def purge(tx: Transaction, scope: Scope, now: Micros) -> None:
+    """Delete every change of the user. The chain goes on behind the last."""
+    CHANGES.turn(tx, scope, now, "erased")
     sql(tx).run("purge_changes", user=scope.user)
 
 

@@ -15,6 +15,7 @@ INJECTED = "injected"  # see memory/injection_log.py
 HANDED_OUT = (HANDED_OVER, INJECTED)  # what was made from texts; nothing shows from which, so a purge removes it
 GRANTED = "granted"  # permissions that reach further than the user's own data, separated by spaces
 MOVED = "moved"  # when the user came from another store, in microseconds
+CHAIN, HANDOUT_CHAIN = "turns of the record", "turns of the handouts"  # see store/chain_links.py
 TIDIED = "tidied"  # when retention ran last, in microseconds
 
 
