@@ -98,6 +98,7 @@ def test_a_damaged_store_takes_no_whole_copy_s_place_and_is_told(damage, count, 
     assert "run `picomem doctor --repair`" in caplog.text
 
 
+@pytest.mark.plain_file("damages a row in the file")
 def test_the_doctor_names_the_newest_whole_copy_and_the_command_restores_it(kept, db, clock, open_engine):
     _next_day(kept, clock)
     older, newer = _copies(db)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -19,7 +19,7 @@ from picomem.coded_text import CodedText, Command
 from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
-from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, StoreError
+from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, Sealed, StoreError
 from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.paths import is_folder, make_private_dir, status_of
@@ -27,6 +27,7 @@ from picomem.records.channel_message import Contact
 from picomem.store.connector import Connector, Transaction
 from picomem.store.files.copying import copy_backup
 from picomem.store.files.replacing import remove_store, replace_store
+from picomem.store.files.sealed_files import is_sealed, key_of
 from picomem.store.tables import access_tokens, contact_rows, meta, users
 
 Purged = Literal["", "again", "kept"]  # what becomes of what was purged since the backup
@@ -126,13 +127,21 @@ def _copied(engine: Engine, source: Path, store: Path | None) -> Iterator[Connec
         connector: Connector | None = None
         try:
             remove_store(path)
-            copy_backup(source, path)
+            copy_backup(source, path, _key_of(store))
             connector = open_store(path)
             yield connector
         finally:
             if connector is not None:
                 connector.close()
             remove_store(path)
+
+
+def _key_of(store: Path | None) -> str | None:
+    """The key of the store whose place a backup takes, so that a plain backup does not open a sealed store for good."""
+    if store is not None and is_sealed(store):
+        with suppress(Sealed):
+            return key_of(store)
+    return None
 
 
 def _examined(engine: Engine, copy: Connector) -> Diagnosis:

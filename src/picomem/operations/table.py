@@ -14,6 +14,7 @@ _PLACES = {
     "ingesting": ("ingest", "withhold", "tag", "migrate"),
     "maintenance": ("scrub", "embed", "status", "doctor", "audit", "index-status"),
     "backups": ("backup", "restore"),
+    "sealing": ("encrypt", "decrypt", "rekey"),
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),
     "undoing": ("undo", "changes"),
