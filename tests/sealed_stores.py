@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 import picomem
+from picomem.store.files.decrypted_pages import content
 from picomem.store.files.sealed_files import is_sealed
 
 KEY = "5ea1" * 16
@@ -25,6 +26,11 @@ def seal_new_stores() -> None:
 def below_cipher(vfs: str) -> str:
     """A VFS of a test under the one that encrypts, so that it sees what reaches the disk."""
     return f"multipleciphers-{vfs}" if os.environ.get("PICOMEM_STORE_KEY") else vfs
+
+
+def stored_bytes(path: Path) -> bytes:
+    """The bytes of a file; of a sealed store those of its decrypted pages, which a search is about."""
+    return b"".join(content(path)) if is_sealed(path) else path.read_bytes()
 
 
 def _give_key(connection: apsw.Connection) -> None:

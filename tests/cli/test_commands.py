@@ -204,7 +204,7 @@ READING = (
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),
     ("purge", "--everything", "--yes"), ("token-list",), ("token-revoke", "01a202b8"), ("backup", "copy.db"),
     ("overview",), ("days",), ("projects",), ("prompt-context", "why this queue?"), ("jobs",), ("cancel-job", "watch"), ("pair-list",), ("pair-accept", "7Q2MXK04TB"), ("pair-revoke",),
-    ("export",), ("bulk-edit", "archive", "port"),
+    ("export",), ("bulk-edit", "archive", "port"), ("encrypt",), ("decrypt",), ("rekey",),
 )  # fmt: skip
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
+from picomem.coded_text import CodedText, Command
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, StoreError, Unsupported
+from picomem.errors import InvalidInput, NoStore, StoreError, Unsupported
 from picomem.ingest.source import ENDING
 from picomem.ingest.transcript_copies import copies_folder
 from picomem.light_dataclass import dataclass, field
@@ -137,7 +138,12 @@ def _file_of(engine: Engine) -> tuple[Path, Callable[[Path], Connector]]:
     open_store = engine._context.resources.open_store
     if open_store is None:
         raise Unsupported("This store is on a server, which encrypts its disks itself; picomem seals files alone.")
-    return Path(os.path.realpath(engine._context.connector.name)), open_store
+    path = Path(os.path.realpath(engine._context.connector.name))
+    if not path.exists():
+        raise NoStore(
+            CodedText("failure.no_store_at", place=str(path), remember=Command("remember"), ingest=Command("ingest"))
+        )
+    return path, open_store
 
 
 def _write_anew(path: Path, key: str, progress: Progress | None) -> None:

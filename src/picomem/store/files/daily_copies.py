@@ -23,7 +23,7 @@ from picomem.errors import Sealed
 from picomem.paths import sync_folder
 from picomem.store.files import ballast
 from picomem.store.files.copying import copy_store
-from picomem.store.files.sealed_files import connect_immutable, is_sealed
+from picomem.store.files.sealed_files import connect_immutable
 from picomem.store.hash_upkeep import select
 from picomem.store.row_hash import COLUMNS, is_whole
 
@@ -75,14 +75,6 @@ def restore_command(database: Path) -> str:
     """The command that restores the newest whole copy; empty where there is none."""
     copy = newest(database)
     return f"picomem restore {quote(str(copy))} --db {quote(str(database))}" if copy else ""
-
-
-def have_readable(database: Path) -> bool:
-    """Return whether a key that was found opens a sealed copy."""
-    for copy in filter(is_sealed, _copies(database)):
-        with suppress(apsw.Error, Sealed), closing(connect_immutable(copy)):
-            return True
-    return False
 
 
 def remove(database: Path) -> bool:

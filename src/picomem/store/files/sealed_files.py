@@ -83,16 +83,25 @@ def key_of(path: Path, vfs: str | None = None, *, immutable: bool = False) -> st
         return ""  # opening it gives a better message
     if not is_sealed(path):
         return ""
-    found = False
+    is_given = False
     for key in store_keys.keys_for(path):
-        found = True
+        is_given = True
         if _opens(path, _with_library(path, key), vfs, immutable=immutable):
             return key
-    if found:
+    if is_given:
         raise Sealed(CodedText("failure.sealed_wrong_key", path=str(path)))
     if store_keys.is_locked(path):
         raise Sealed(CodedText("failure.sealed_locked", path=str(path), command=Command("unlock")))
     raise Sealed(CodedText("failure.sealed_no_key", path=str(path)))
+
+
+def key_opens_copy(path: Path) -> bool:
+    """Return whether a key that was found opens a sealed daily copy of a store, so it is the right one."""
+    for copy in filter(is_sealed, path.parent.glob(f"{path.name}.daily-*")):
+        with suppress(apsw.Error, Sealed):
+            key_of(copy, immutable=True)
+            return True
+    return False
 
 
 def _with_library(path: Path, key: str) -> str:

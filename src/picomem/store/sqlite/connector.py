@@ -36,7 +36,7 @@ from picomem.store.files.file_checks import last_check
 from picomem.store.files.lost_files import LogIndex, look_for_lost_files, read_log_index, warn_of_cut_log
 from picomem.store.files.new_file import create_missing_file
 from picomem.store.files.opened_files import OpenedFiles, StoreIdentity
-from picomem.store.files.sealed_files import connect, key_of
+from picomem.store.files.sealed_files import connect, key_of, key_opens_copy
 from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite import connection as sqlite_connection
 from picomem.store.sqlite.errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
@@ -87,8 +87,7 @@ class SqliteConnector:
                 self._open()
         except BaseException as error:
             self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
-            is_damaged = isinstance(error, errors.Sealed) and self._key_opens_copy()
-            if isinstance(error, errors.Corrupt) or is_damaged:
+            if isinstance(error, errors.Corrupt) or (isinstance(error, errors.Sealed) and key_opens_copy(path)):
                 # The doctor opens the file as everybody does, so it is of no help here.
                 raise errors.Corrupt(f"{path} is too damaged to be opened; {self._way_back()}.") from error
             raise
@@ -130,11 +129,6 @@ class SqliteConnector:
         if not command:
             return "put a copy in its place, or move it away and begin anew"
         return f"restore its newest whole copy with `{command}`"
-
-    def _key_opens_copy(self) -> bool:
-        from picomem.store.files.daily_copies import have_readable  # noqa: PLC0415 - only a loss needs it
-
-        return have_readable(self.path)
 
     def _open_for_reading(self, error: apsw.Error) -> None:
         """Go on without a writer, which could not be opened because of this error."""
