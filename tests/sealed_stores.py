@@ -23,6 +23,11 @@ def seal_new_stores() -> None:
     apsw.connection_hooks.append(_give_key)
 
 
+def is_setting(variable: str) -> bool:
+    """Return whether a variable is a setting of picomem's, which no test takes over but the key of `--sealed`."""
+    return variable.startswith("PICOMEM_") and os.environ.get(variable) != KEY
+
+
 def below_cipher(vfs: str) -> str:
     """A VFS of a test under the one that encrypts, so that it sees what reaches the disk."""
     return f"multipleciphers-{vfs}" if os.environ.get("PICOMEM_STORE_KEY") else vfs

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.sealed_stores import is_setting
 
 from picomem import open as open_memory
 
@@ -179,5 +180,5 @@ def test_killed_at_any_step_it_has_done_nothing_or_the_next_run_does_the_rest(
 
 
 def _environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     return {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC"}

@@ -340,6 +340,7 @@ def test_a_damaged_row_is_purged_with_its_words(
 
 
 @pytest.mark.sqlite_file("looks at what the file says of itself")
+@pytest.mark.plain_file("looks at the log, which a search of a sealed file merges first")
 @pytest.mark.requirement("X5")
 def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engine) -> None:
     session = engine.sessions().create()

@@ -45,7 +45,7 @@ class Host:
 
     @property
     def env(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
         return {**kept, "HOME": str(self.home), "PICOMEM_DATA_DIR": str(self.data), "TZ": "UTC"}
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:

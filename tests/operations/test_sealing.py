@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ from tests.sqlite_file import connection_of
 from picomem.app import open_engine as open_app_engine
 from picomem.clock import DAY, system_clock
 from picomem.engine.engine import Engine
-from picomem.errors import Corrupt, InvalidInput, Sealed, Unsupported
+from picomem.errors import Corrupt, InvalidInput, Sealed, StoreError, Unsupported
 from picomem.operations.sealing import SealingResult
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
@@ -141,6 +142,17 @@ def test_files_that_hold_its_text_elsewhere_are_named(plain: Path) -> None:
         verb = operation("index")
         verb.call(engine, verb.request(export=str(page)))
     assert run("encrypt", plain).plain == [str(page)]
+
+
+def test_a_key_is_in_no_message(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from picomem.store.files import copying
+
+    monkeypatch.setattr(copying.Path, "as_uri", lambda path: f"file://{path}/nowhere")
+    with pytest.raises(StoreError) as raised:
+        run("encrypt", plain, store={"key": KEY})
+    assert KEY not in "".join(traceback.format_exception(raised.value))
+    monkeypatch.undo()
+    assert held(plain, key="") == {HARBOUR, ORCHARD}
 
 
 def test_a_plain_backup_does_not_open_a_sealed_store_for_good(plain: Path) -> None:

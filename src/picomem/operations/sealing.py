@@ -99,7 +99,7 @@ def _present(result: SealingResult) -> Presentation:
         "rekeyed": f"{result.store} is sealed with another key, which is in {result.key}.",
     }
     already = "" if result.changed else " It was so before."
-    blocks: list[Block] = [Sentence(f"{said[result.state]}{already}")]
+    blocks: list[Block] = [Sentence(said.get(result.state, f"{result.store} is {result.state}.") + already)]
     if result.others:
         blocks.append(PresentedEntry("So are the stores kept beside it:", tuple(map(Text, result.others))))
     if result.daily_copies_removed:

@@ -101,7 +101,11 @@ def _write_with_key(reader: apsw.Connection, target: Path, key: str, tell: Telli
     reader.set_progress_handler(go_on, _STEPS)
     reader.pragma("query_only", False)  # it counts the new file too
     secret = f"cipher=aegis&key=x'{key}'" if key else "key="
-    reader.execute("VACUUM INTO ?", (f"{target.resolve().as_uri()}?{secret}",))
+    try:
+        reader.execute("VACUUM INTO ?", (f"{target.resolve().as_uri()}?{secret}",))
+    except apsw.Error as error:
+        error.args = (str(error).replace(secret, "…"),)
+        raise
     with target.open("rb+") as file:  # SQLite leaves it to the disk when it is written
         os.fsync(file.fileno())
 

@@ -27,6 +27,7 @@ _PLAIN = b"SQLite format 3\0"
 _SALT = 16  # bytes at the beginning of a sealed file
 _OF_CIPHER = bytes((64, 64, 32, 32))  # bytes 20 to 23: room at the end of a page, and three constants of SQLite's
 _WRITE = apsw.SQLITE_OPEN_READWRITE
+_IN_FILES, _IN_MEMORY = 1, 2  # of `temp_store`
 _LIBRARY = "pip install --force-reinstall apsw-sqlite3mc"
 
 
@@ -48,6 +49,8 @@ def connect(
     if key:
         connection.pragma("cipher", "aegis")
         connection.pragma("key", f"x'{key}'")
+    # No temporary file is encrypted, so those of a sealed store are in memory. That of VACUUM is as large as the store.
+    connection.pragma("temp_store", _IN_MEMORY if key else _IN_FILES)
     return connection
 
 
