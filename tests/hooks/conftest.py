@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sealed_stores import is_setting
 
 # Seconds. Hosts wait 5 s; on a busy machine an interpreter alone may take as long to start, and a hang takes for ever.
 HOSTS_PATIENCE = 30
