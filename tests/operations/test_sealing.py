@@ -25,12 +25,13 @@ from tests.sqlite_file import connection_of
 from picomem.app import open_engine as open_app_engine
 from picomem.clock import DAY, system_clock
 from picomem.engine.engine import Engine
+from picomem.engine.transcripts import keep_transcripts
 from picomem.errors import Corrupt, InvalidInput, Sealed, StoreError, Unsupported
 from picomem.operations.sealing import SealingResult
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
 from picomem.settings import Settings
-from picomem.settings_tables import RecallSettings, StoreSettings
+from picomem.settings_tables import IngestSettings, RecallSettings, StoreSettings
 from picomem.store.files import daily_copies
 from picomem.store.files.sealed_files import is_sealed
 
@@ -205,6 +206,9 @@ def test_a_wrong_or_missing_key_is_one_sentence_and_no_damage(store: dict[str, s
         opened(db, **store)
     with opened(db, True, **store) as engine, pytest.raises(Sealed):
         engine.doctor(repair=True)
+    for name in ("encrypt", "decrypt", "rekey"):
+        with pytest.raises(Sealed):
+            run(name, db, store=store)
     assert db.read_bytes() == before
     assert sorted(file.name for file in db.parent.iterdir() if file.is_file()) == [db.name, f"{db.name}-ballast"]
     assert held(db, key=KEY) == {HARBOUR, ORCHARD}
@@ -353,6 +357,20 @@ def test_a_key_in_the_keyring_is_made_and_changed(plain: Path) -> None:
         assert held(plain, keyring="memory") == {HARBOUR, ORCHARD}
     finally:
         keyring.set_keyring(before)
+
+
+def test_another_file_whose_name_ends_so_is_no_wrapped_key(db: Path) -> None:
+    db.parent.joinpath("ssh-key").write_text("none of ours")
+    filled(db, key=KEY)
+    assert held(db, key=KEY) == {HARBOUR, ORCHARD}
+
+
+def test_no_copies_of_transcripts_are_made_of_a_sealed_store_for_they_would_be_plain(db: Path) -> None:
+    settings = Settings(
+        recall=RecallSettings(embedder="none"), ingest=IngestSettings(keep="all"), store=StoreSettings(key=KEY)
+    )
+    with open_app_engine(db, settings=settings) as engine:
+        assert keep_transcripts(engine) is None
 
 
 def test_nobody_said_where_the_key_is_to_be_kept(plain: Path) -> None:

@@ -47,11 +47,12 @@ def seal(engine: Engine, progress: Progress | None) -> Sealing:
     """Seal the store, and the stores that were kept beside it, with the key in the place that the settings name, which
     gets one if it has none. Raises InvalidInput where nobody named a place, and StoreError."""
     path, open_store = _file_of(engine)
-    place = store_keys.place_of(path)
-    if not place.read():
+    key = key_of(path)
+    place = store_keys.place_of(path, key)
+    if not (key or place.read()):
         _keep(place, [store_keys.new_key()])
-    key = place.read()[0]
-    sealing = Sealing(store=path, is_sealed=True, was_sealed=is_sealed(path), place=place.name)
+    sealing = Sealing(store=path, is_sealed=True, was_sealed=bool(key), place=place.name)
+    key = key or place.read()[0]
     if not sealing.was_sealed:
         _write_anew(path, key, progress)
     _finish(sealing, key, open_store, [kept for kept in kept_stores(path) if not is_sealed(kept)])
@@ -61,9 +62,10 @@ def seal(engine: Engine, progress: Progress | None) -> Sealing:
 def unseal(engine: Engine, progress: Progress | None) -> Sealing:
     """Write the store in plain; its key stays where it is, for backups. Raises StoreError."""
     path, open_store = _file_of(engine)
-    sealing = Sealing(store=path, is_sealed=False, was_sealed=is_sealed(path))
-    if sealing.was_sealed:
-        sealing.place = store_keys.place_of(path).name
+    key = key_of(path)
+    sealing = Sealing(store=path, is_sealed=False, was_sealed=bool(key))
+    if key:
+        sealing.place = store_keys.place_of(path, key).name
         _write_anew(path, "", progress)
     _finish(sealing, "", open_store, [])
     return sealing
@@ -75,7 +77,8 @@ def change_key(engine: Engine, new_key_file: str, progress: Progress | None) -> 
     path, open_store = _file_of(engine)
     if not is_sealed(path):
         raise InvalidInput(f"{path} is not sealed; `picomem encrypt` seals it.")
-    old, place = key_of(path), store_keys.place_of(path)
+    old = key_of(path)
+    place = store_keys.place_of(path, old)
     others = [kept for kept in kept_stores(path) if is_sealed(kept)]
     sealing = Sealing(store=path, is_sealed=True, was_sealed=True, place=place.name)
     if new_key_file:

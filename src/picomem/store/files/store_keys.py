@@ -79,15 +79,16 @@ def is_locked(path: Path) -> bool:
     return any(not wrapped.read() for wrapped in wrapped_beside(path))
 
 
-def place_of(path: Path) -> KeyPlace:
-    """Where the key of a store is, or is to be kept. Raises InvalidInput where nobody said."""
+def place_of(path: Path, key: str = "") -> KeyPlace:
+    """The place that holds this key; without one, where the key of a store is to be kept. Raises InvalidInput where
+    nobody said."""
     places = _places(path)
     if not places:
         raise InvalidInput(
             "Say first where the key is to be kept: name a `key_file` or a `keyring` entry under [store] in the "
             "settings, or choose a pass phrase with `picomem unlock --new`; docs/sealing.md compares them."
         )
-    return next((place for place in places if place.read()), places[0])
+    return next((place for place in places if (key in place.read() if key else place.read())), places[0])
 
 
 def key_in_file(path: Path) -> str:

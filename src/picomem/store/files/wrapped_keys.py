@@ -23,6 +23,7 @@ from picomem.paths import make_private_dir, read_regular, sync_folder, written_w
 SUFFIX = "-key"
 _LARGEST = 16_384  # bytes of either file
 _PASSES, _KIB, _LANES = 3, 65_536, 4  # RFC 9106's second choice
+_BEGINNING = b'{"name": "'
 _LEAST = 8  # characters of a pass phrase
 
 
@@ -118,10 +119,16 @@ def write_durably(path: Path, text: str) -> None:
 
 
 def wrapped_beside(path: Path) -> list[WrappedKeys]:
-    """The wrapped keys in the folder of a file."""
+    """The wrapped keys in the folder of a file, among others' files whose names end so too."""
     with suppress(OSError):
-        return [WrappedKeys(file) for file in sorted(path.absolute().parent.glob(f"*{SUFFIX}"))]
+        named = sorted(path.absolute().parent.glob(f"*{SUFFIX}"))
+        return [WrappedKeys(file) for file in named if file.is_file() and _begins_as_ours(file)]
     return []
+
+
+def _begins_as_ours(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(_BEGINNING)) == _BEGINNING
 
 
 def wrapped_of(database: Path) -> WrappedKeys | None:
