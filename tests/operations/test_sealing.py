@@ -445,7 +445,7 @@ def program(path: str, name: str, step: int) -> int:
     return steps
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def killed() -> Iterator[Callable[..., Any]]:
     with forking(__file__) as call:
         yield call

@@ -26,7 +26,7 @@ class PurgeRequest:
     dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
     destroy_key: bool = option(
-        "with --everything of the last user of a sealed store, also destroy its key; at the terminal only",
+        "where it erases everything of the last user of a sealed store, also destroy its key; at the machine only",
         False,
         tool=None,
     )
