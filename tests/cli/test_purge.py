@@ -121,8 +121,9 @@ def test_beside_a_process_that_reads_it_says_that_it_is_not_finished_and_the_nex
 def reader(stored: Path) -> Iterator[subprocess.Popen]:
     """Another process in the middle of a read; it ends when its stdin does."""
     code = (
-        "import sys, apsw\n"
-        "c = apsw.Connection(sys.argv[1])\n"
+        "import sys; from pathlib import Path\n"
+        "from picomem.store.files.sealed_files import connect\n"
+        "c = connect(Path(sys.argv[1]))\n"
         "c.execute('BEGIN'); c.execute('SELECT count(*) FROM memories').fetchall()\n"
         "print('reading', flush=True); sys.stdin.read()\n"
     )
