@@ -25,9 +25,9 @@ from tests.sqlite_file import connection_of
 from picomem.app import open_engine as open_app_engine
 from picomem.clock import DAY, system_clock
 from picomem.engine.engine import Engine
+from picomem.engine.store_sealing import Sealing
 from picomem.engine.transcripts import keep_transcripts
 from picomem.errors import Corrupt, InvalidInput, Sealed, StoreError, Unsupported
-from picomem.operations.sealing import SealingResult
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
 from picomem.settings import Settings
@@ -63,7 +63,7 @@ def opened(path: Path, late: bool = False, /, **store: str) -> Engine:
     return open_app_engine(path, settings=settings, permissions=PERMISSIONS, late=late)
 
 
-def run(name: str, path: Path, *, store: dict[str, str] | None = None, **options: Any) -> SealingResult:
+def run(name: str, path: Path, *, store: dict[str, str] | None = None, **options: Any) -> Sealing:
     with opened(path, True, **store or {}) as engine:
         verb = operation(name)
         return verb.call(engine, verb.request(**options))

@@ -29,18 +29,18 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(slots=True, kw_only=True)
 class Sealing:
-    """What became of a store: whether it is sealed now, and was before; where its key is kept. `others` are stores
-    beside it that got the same, and `plain` files that hold its text unencrypted and stay. `troubles` says what could
-    not be done."""
+    """`state` is "sealed", "plain" or "rekeyed", and `changed` whether it is so only now. `key` is where the key is.
+    `others` are stores beside this one, kept by a restore, that got the same; `plain` names files that hold text of the
+    store unencrypted and stay as they are. `warnings` says what could not be done, and what else to do."""
 
-    store: Path
-    is_sealed: bool
-    was_sealed: bool
-    place: str = ""
-    others: list[Path] = field(default_factory=list)
-    copies_removed: bool = False
-    plain: list[Path] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)
+    store: str
+    state: str
+    changed: bool
+    key: str = ""
+    others: list[str] = field(default_factory=list)
+    daily_copies_removed: bool = False
+    plain: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def seal(engine: Engine, progress: Progress | None) -> Sealing:
@@ -51,11 +51,11 @@ def seal(engine: Engine, progress: Progress | None) -> Sealing:
     place = store_keys.place_of(path, key)
     if not (key or place.read()):
         _keep(place, [store_keys.new_key()])
-    sealing = Sealing(store=path, is_sealed=True, was_sealed=bool(key), place=place.name)
+    sealing = Sealing(store=str(path), state="sealed", changed=not key, key=place.name)
     key = key or place.read()[0]
-    if not sealing.was_sealed:
+    if sealing.changed:
         _write_anew(path, key, progress)
-    _finish(sealing, key, open_store, [kept for kept in kept_stores(path) if not is_sealed(kept)])
+    _finish(sealing, path, key, open_store, [kept for kept in kept_stores(path) if not is_sealed(kept)])
     return sealing
 
 
@@ -63,11 +63,11 @@ def unseal(engine: Engine, progress: Progress | None) -> Sealing:
     """Write the store in plain; its key stays where it is, for backups. Raises StoreError."""
     path, open_store = _file_of(engine)
     key = key_of(path)
-    sealing = Sealing(store=path, is_sealed=False, was_sealed=bool(key))
+    sealing = Sealing(store=str(path), state="plain", changed=bool(key))
     if key:
-        sealing.place = store_keys.place_of(path, key).name
+        sealing.key = store_keys.place_of(path, key).name
         _write_anew(path, "", progress)
-    _finish(sealing, "", open_store, [])
+    _finish(sealing, path, "", open_store, [])
     return sealing
 
 
@@ -80,19 +80,19 @@ def change_key(engine: Engine, new_key_file: str, progress: Progress | None) -> 
     old = key_of(path)
     place = store_keys.place_of(path, old)
     others = [kept for kept in kept_stores(path) if is_sealed(kept)]
-    sealing = Sealing(store=path, is_sealed=True, was_sealed=True, place=place.name)
+    sealing = Sealing(store=str(path), state="rekeyed", changed=True, key=place.name)
     if new_key_file:
         new = store_keys.key_in_file(named_path(new_key_file))
-        sealing.place = f"the key file {new_key_file}"
+        sealing.key = f"the key file {new_key_file}"
         store_keys.choose(path, StoreSettings(key=f"{new} {old}"))  # for the rest of this process
         _write_anew(path, new, progress)
-        _finish(sealing, new, open_store, others)
+        _finish(sealing, path, new, open_store, others)
         return sealing
     new = store_keys.new_key()
     _keep(place, [new, old])
     _write_anew(path, new, progress)
-    _finish(sealing, new, open_store, others)
-    if not sealing.troubles:
+    _finish(sealing, path, new, open_store, others)
+    if not sealing.warnings:
         _keep(place, [new])
     return sealing
 
@@ -117,7 +117,7 @@ def destroy_key(engine: Engine) -> str:
         done = change_key(engine, "", None)
     except (InvalidInput, StoreError, Unsupported) as error:
         return f"The key was not destroyed: {error}"
-    return f"The key was destroyed, in {done.place}: nobody can read earlier copies of the store any more."
+    return f"The key was destroyed, in {done.key}: nobody can read earlier copies of the store any more."
 
 
 def _has_anything(tx: Transaction, scope: Scope) -> bool:
@@ -154,25 +154,27 @@ def _write_anew(path: Path, key: str, progress: Progress | None) -> None:
     reseal(path, key, (lambda done: progress(min(done, size), size, path.name)) if progress else lambda _: None)
 
 
-def _finish(sealing: Sealing, key: str, open_store: Callable[[Path], Connector], others: list[Path]) -> None:
+def _finish(
+    sealing: Sealing, path: Path, key: str, open_store: Callable[[Path], Connector], others: list[Path]
+) -> None:
     """Do the same to the stores that picomem keeps beside, and look what else holds the text."""
+    plain: list[Path] = []
     for other in others:
         try:
             reseal(other, key)
-            sealing.others.append(other)
+            sealing.others.append(str(other))
         except StoreError as error:
-            sealing.troubles.append(str(error))
-            sealing.plain += [] if is_sealed(other) else [other]
-    sealing.copies_removed = daily_copies.remove(sealing.store)
-    with closing(open_store(sealing.store)) as connector:
-        if sealing.copies_removed:
+            sealing.warnings.append(str(error))
+            plain += [] if is_sealed(other) else [other]
+    sealing.daily_copies_removed = daily_copies.remove(path)
+    with closing(open_store(path)) as connector:
+        if sealing.daily_copies_removed:
             with connector.write(EVERYONE) as tx:
                 file_checks.make_due(tx)
-        if not sealing.is_sealed:
-            return
         with connector.read() as tx:
             exports = {Path(export.path) for scope in users.scopes(tx) for export in exported_files.every(tx, scope)}
         copies = copies_folder(connector)
     with suppress(OSError):
-        sealing.plain += sorted(path for path in exports if path.exists())
-        sealing.plain += sorted(copies.rglob(f"*{ENDING}")) if copies else []
+        plain += sorted(export for export in exports if export.exists())
+        plain += sorted(copies.rglob(f"*{ENDING}")) if copies else []
+    sealing.plain = [str(file) for file in plain] if key else []

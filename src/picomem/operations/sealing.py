@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.engine.engine import Engine
 from picomem.engine.store_sealing import Sealing, change_key, seal, unseal
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 
@@ -26,22 +26,6 @@ class RekeyRequest:
     new_key_file: str = option("a file with the new key, where picomem cannot change the old one itself", "", path=True)
 
 
-@dataclass(frozen=True, slots=True)
-class SealingResult:
-    """`state` is "sealed", "plain" or "rekeyed", and `changed` whether it was that before. `key` is where the key is
-    kept. `others` are stores beside this one, kept by a restore, that got the same; `plain` names files that hold text
-    of the store unencrypted and stay as they are. `warnings` says what else to do."""
-
-    store: str
-    state: str
-    changed: bool
-    key: str
-    others: list[str]
-    daily_copies_removed: bool
-    plain: list[str]
-    warnings: list[str] = field(default_factory=list)
-
-
 _ELSEWHERE = (
     "Backups and exports made before are as they were: picomem does not know where they lie. Delete them, or make new "
     "ones. Deleted files may also stand in free space of the disk until it is written again."
@@ -51,23 +35,23 @@ _KEEP_KEY = "Nobody can read the store without its key: keep a copy of the key i
 _STILL_KEY = "A new store is sealed as long as a key is given; take it out of the settings to end that."
 
 
-def encrypt(engine: Engine, _request: EncryptRequest, progress: Progressing | None = None) -> SealingResult:
+def encrypt(engine: Engine, _request: EncryptRequest, progress: Progressing | None = None) -> Sealing:
     """Seal the store: encrypt its file, its log and its copies from now on with a key that only you have.
 
     [store] of the settings says where the key is kept, and it is made there if there is none; `picomem unlock --new`
     chooses a pass phrase instead. Programs that have the store open store nothing more until they are restarted.
     """
     done = seal(engine, progress)
-    return _result(done, "sealed", [_KEEP_KEY, _ELSEWHERE], changed=not done.was_sealed)
+    return replace(done, warnings=[*done.warnings, _KEEP_KEY, _ELSEWHERE])
 
 
-def decrypt(engine: Engine, _request: DecryptRequest, progress: Progressing | None = None) -> SealingResult:
+def decrypt(engine: Engine, _request: DecryptRequest, progress: Progressing | None = None) -> Sealing:
     """Write a sealed store as a plain file again; its key is kept, because backups need it."""
     done = unseal(engine, progress)
-    return _result(done, "plain", [_STILL_KEY] if done.place else [], changed=done.was_sealed)
+    return replace(done, warnings=[*done.warnings, _STILL_KEY]) if done.key else done
 
 
-def rekey(engine: Engine, request: RekeyRequest, progress: Progressing | None = None) -> SealingResult:
+def rekey(engine: Engine, request: RekeyRequest, progress: Progressing | None = None) -> Sealing:
     """Give a sealed store another key, after which the old one opens nothing but backups made before.
 
     Programs that have the store open store nothing more until they are restarted.
@@ -76,23 +60,10 @@ def rekey(engine: Engine, request: RekeyRequest, progress: Progressing | None = 
     given = (
         [f"Give the new key to picomem from now on: it is in {request.new_key_file}."] if request.new_key_file else []
     )
-    return _result(done, "rekeyed", [*given, _OLD_KEY], changed=True)
+    return replace(done, warnings=[*done.warnings, *given, _OLD_KEY])
 
 
-def _result(done: Sealing, state: str, warnings: list[str], *, changed: bool) -> SealingResult:
-    return SealingResult(
-        store=str(done.store),
-        state=state,
-        changed=changed,
-        key=done.place,
-        others=[str(path) for path in done.others],
-        daily_copies_removed=done.copies_removed,
-        plain=[str(path) for path in done.plain],
-        warnings=[*done.troubles, *warnings],
-    )
-
-
-def _present(result: SealingResult) -> Presentation:
+def _present(result: Sealing) -> Presentation:
     said = {
         "sealed": f"{result.store} is sealed with the key in {result.key}.",
         "plain": f"{result.store} is not sealed: anybody who can read the file can read all of it.",
