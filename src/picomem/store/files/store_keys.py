@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -101,7 +100,7 @@ def key_in_file(path: Path) -> str:
 
 def new_key() -> str:
     """A random key."""
-    return secrets.token_hex(32)
+    return os.urandom(32).hex()
 
 
 def _places(path: Path) -> list[KeyPlace]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -50,8 +49,8 @@ class WrappedKeys:
         if len(pass_phrase) < _LEAST:
             raise InvalidInput(f"A pass phrase has {_LEAST} characters at least; several words are best.")
         parts = {
-            "name": secrets.token_hex(16),
-            "salt": secrets.token_hex(16),
+            "name": os.urandom(16).hex(),
+            "salt": os.urandom(16).hex(),
             "passes": _PASSES,
             "kib": _KIB,
             "lanes": _LANES,
