@@ -183,7 +183,7 @@ ENGLISH = {
     ),
     "failure.run_undone": "Run {run} was already undone; {command} shows by which changes.",
     "failure.sealed_library": (
-        "{path} is sealed, and another package has put plain apsw in the place of apsw-sqlite3mc; run: {install}"
+        "{path} is sealed, and another package has replaced the library that opens it; run: {install}"
     ),
     "failure.sealed_locked": "{path} is sealed, and its key is locked; {command} asks for the pass phrase.",
     "failure.sealed_no_key": (
