@@ -57,6 +57,9 @@ def _add_speed(benchmarks: Any, late: Parser) -> None:
     )
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--files", type=int, default=2000, metavar="N", help="small transcripts (default 2000)")
+    speed.add_argument(
+        "--sealed", action="store_true", help="only what it costs that a store is sealed, at the first size"
+    )
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
 
 

@@ -37,8 +37,11 @@ def _draw(chosen: argparse.Namespace) -> int:
 
 
 def _speed(chosen: argparse.Namespace) -> tuple[Any, str]:
-    from benchmarks import speed
+    from benchmarks import sealed_speed, speed
 
+    if chosen.sealed:
+        costs = sealed_speed.run(numbers_of(chosen.sizes, "--sizes")[0], show_progress)
+        return costs, sealed_speed.render(costs)
     folder = named_path(chosen.transcripts) if chosen.transcripts else None
     if chosen.files < 1:
         raise InvalidInput(f"--files is {chosen.files}; it must be at least 1.")

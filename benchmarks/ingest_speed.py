@@ -70,7 +70,7 @@ def measure(
     for number in range(runs):
         if progress:
             progress(f"ingest of {name}, embedder {embedder}: run {number + 1} of {runs}")
-        done.append(_ingested(files, embedder))
+        done.append(ingested(files, embedder))
     cpu = min(run.cpu_seconds for run in done)
     json_cpu = min(used for _, _, used in json_runs)
     return IngestSpeed(
@@ -90,7 +90,7 @@ def measure(
     )
 
 
-def _ingested(files: Sequence[Path], embedder: str) -> _Run:
+def ingested(files: Sequence[Path], embedder: str) -> _Run:
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
         store = Path(folder).resolve() / "memory.db"
         with open_engine(store, settings=Settings(), embedder=embedder) as engine:

@@ -76,12 +76,12 @@ class MemoryUse:
 
 def start(filled: Filled, embedder: str, runs: int = RUNS) -> StartSpeed:
     """Start `picomem recall` and the bare interpreter `runs` times each."""
-    env = _environment(filled, embedder)
+    env = environment(filled, embedder)
     options = ["--db", str(filled.store), "--user", ASKER]
     command = [sys.executable, "-c", _COMMAND, *options, "recall", filled.questions[0]]
     bare = [sys.executable, "-c", _BARE]
     _check_found([*command, "--json"], env)
-    both = [(_run(command, env), _run(bare, env)) for _ in range(runs)]
+    both = [(run_timed(command, env), run_timed(bare, env)) for _ in range(runs)]
     (ms, cpu_ms), (bare_ms, bare_cpu_ms) = (
         tuple(min(run[which][kind] for run in both) for kind in (0, 1)) for which in (0, 1)
     )
@@ -111,7 +111,7 @@ class HookSpeed:
 
 def hook(filled: Filled, runs: int = RUNS) -> list[HookSpeed]:
     """Start the hook and the bare interpreter `runs` times each: alone, then while `picomem mcp` runs."""
-    env = _environment(filled, "static")
+    env = environment(filled, "static")
     asking = [sys.executable, "-c", _COMMAND, "--db", str(filled.store), "--user", ASKER, "prompt-context"]
     _check_found([*asking, filled.questions[0], "--project", PROJECT, "--json"], env, "entries")
     alone = _hook_speed(filled, "alone", env, runs)
@@ -133,7 +133,7 @@ def _hook_speed(filled: Filled, beside: str, env: Mapping[str, str], runs: int) 
     for number in range(runs + 1):
         question = filled.questions[number % len(filled.questions)]
         event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "cwd": FOLDER, "prompt": question}
-        both.append((_run(command, env, json.dumps(event))[0], _run(bare, env)[0]))
+        both.append((run_timed(command, env, json.dumps(event))[0], run_timed(bare, env)[0]))
     warm = both[1:]  # the first opens what the others find open
     ms, bare_ms = (median(run[which] for run in warm) for which in (0, 1))
     return HookSpeed(episodes=filled.episodes, beside=beside, ms=ms, bare_ms=bare_ms, times=ms / bare_ms)
@@ -143,7 +143,7 @@ def memory(filled: Filled, embedder: str) -> MemoryUse | None:
     """Weigh a process of its own that has asked all the questions; None where the system does not tell (/proc)."""
     if not _STATUS.exists():
         return None
-    env = _environment(filled, embedder)
+    env = environment(filled, embedder)
     told = {"store": str(filled.store), "user": ASKER, "embedder": embedder, "questions": filled.questions}
     now, peak = _weighed(_ASKING + _WEIGHING, json.dumps(told), env)
     bare, _ = _weighed(_BARE + _WEIGHING, "", env)
@@ -158,7 +158,7 @@ def memory(filled: Filled, embedder: str) -> MemoryUse | None:
     )
 
 
-def _environment(filled: Filled, embedder: str) -> dict[str, str]:
+def environment(filled: Filled, embedder: str) -> dict[str, str]:
     """Ours, but that no settings of the machine's user are read and no store of theirs, and that Python may keep what
     it has compiled: a program that is installed is not compiled anew each time."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
@@ -177,7 +177,7 @@ def _check_found(command: Sequence[str], env: Mapping[str, str], name: str = "hi
         raise NothingFound()
 
 
-def _run(command: Sequence[str], env: Mapping[str, str], given: str = "") -> tuple[float, float]:
+def run_timed(command: Sequence[str], env: Mapping[str, str], given: str = "") -> tuple[float, float]:
     """Milliseconds that a process took: passed, and of the processor."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = perf_counter()

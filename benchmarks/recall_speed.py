@@ -69,7 +69,7 @@ def measure(filled: Filled, embedder: str, rounds: int = ROUNDS) -> RecallSpeed:
         open_engine(filled.store, user=ASKER, settings=settings, embedder=embedder, clock=lambda: _NOW) as engine,
         closing(plain),
     ):
-        recall, bare = _raced(
+        recall, bare = raced(
             filled.questions, (engine.recall, lambda question: plain.best(question, _HITS, ASKER)), rounds
         )
         reloads = [_after_change(filled, engine.recall, question) for question in filled.questions[:_RELOADS]]
@@ -93,7 +93,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(1, ceil(share * len(values))) - 1]
 
 
-def _raced(questions: Sequence[str], systems: Sequence[Callable[[str], object]], rounds: int) -> list[Times]:
+def raced(questions: Sequence[str], systems: Sequence[Callable[[str], object]], rounds: int) -> list[Times]:
     """The times of each of the systems, which take turns."""
     for ask in systems:
         ask(questions[0])

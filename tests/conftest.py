@@ -24,6 +24,7 @@ from picomem.store.sqlite.connector import SqliteConnector
 from tests.amounts import amount
 from tests.citus_rules import offences
 from tests.databases import DATABASES, DEFAULT, FAKE, MARKER, Database, choose, chosen, problem
+from tests.sealed_stores import below_cipher, seal_new_stores
 from tests.slow_tests import listed, without_parameters
 from tests.temporary_files import keep_temporary_files_in_memory
 
@@ -62,6 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--row", help="run only what shows this row of docs/reliability.md, as R8 or S3")
     parser.addoption("--without-slow", action="store_true", help="leave out the tests that slow_tests.txt names")
     parser.addoption("--database", choices=list(DATABASES), default=DEFAULT, help="the database that the tests run on")
+    parser.addoption("--sealed", action="store_true", help="run on sealed stores, see docs/sealing.md")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,6 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     choose(str(config.getoption("--database")))
     keep_temporary_files_in_memory()
+    if config.getoption("--sealed"):
+        seal_new_stores()
     gc.disable()  # until all tests are collected: what is imported by then stays
 
 
@@ -206,6 +210,13 @@ def _citus_is_sent_what_it_takes() -> Iterator[None]:
         assert {message: reasons for message, reasons in refused.items() if reasons} == {}
 
 
+@pytest.fixture(autouse=True)
+def _plain_store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `--sealed`, take the key from a test that reads or damages a plain file."""
+    if request.node.get_closest_marker("plain_file"):
+        monkeypatch.delenv("PICOMEM_STORE_KEY", raising=False)
+
+
 @pytest.fixture
 def clock() -> SteppingClock:
     return SteppingClock()
@@ -224,7 +235,7 @@ def open_engine(db: Path, clock: SteppingClock, database: Database) -> Iterator[
 
     def _open(path: Path = db, *, user: str = "local", embedder=None, clock=clock, vfs: str | None = None) -> Engine:
         settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-        connector = SqliteConnector(path, vfs=vfs) if vfs else database.connect(path)
+        connector = SqliteConnector(path, vfs=below_cipher(vfs)) if vfs else database.connect(path)
         runtime = Runtime(connector, settings, embedder=embedder, clock=clock)
         opened.append(runtime.engine(scope=Scope(user), closes=True))
         return opened[-1]

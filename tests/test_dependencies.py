@@ -18,6 +18,7 @@ SOURCES = Path(picomem.__file__).parent
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
 # Parts that only work with an extra, and say so; the scripts of the benchmark run in interpreters of their own.
 OPTIONAL = {
+    "keyring": ["store/files/store_keys.py"],
     "agent": ("agent", "app.py", "cli/chat.py", "models/provider.py", "models/language_model_generator.py"),
     "onnx": ("models/onnx_embedder.py",),
     "fastembed": ("models/fastembed_embedder.py",),

@@ -100,6 +100,7 @@ def test_a_write_says_whose_it_is() -> None:
         if isinstance(name, ast.Name) and name.id == "EVERYONE"
     }
     assert everyones == {
+        "engine/store_sealing.py",
         "erasure/later_purges.py",
         "sessions/picobot_snapshot.py",
         "store/connector.py",

@@ -26,6 +26,7 @@ from picomem.sessions.channel_users import named_by_channel
 from picomem.settings import Settings, load
 from picomem.store.chain_key import ChainKeyFile, key_file
 from picomem.store.connector import CitusChoice, Connector, LateConnector, ServerStore
+from picomem.store.files import store_keys
 from picomem.store.files.lost_files import is_abandoned, is_empty_file
 from picomem.store.sqlite.connector import SqliteConnector
 
@@ -118,6 +119,7 @@ def open_runtime(
         open_store = None
     else:
         database = paths.database_path(chosen.data.dir, named)
+        store_keys.choose(database, chosen.store)
         if path is None and not late and _is_there(database.parent / "sessions.json"):
             snapshot = database.parent / "sessions.json"
         key = key_file(Path(os.path.realpath(database)), chosen.audit.key_file)

@@ -182,6 +182,20 @@ ENGLISH = {
         "“replaces”, or in a direct conversation."
     ),
     "failure.run_undone": "Run {run} was already undone; {command} shows by which changes.",
+    "failure.sealed_library": (
+        "{path} is sealed, and another package has replaced the library that opens it; run: {install}"
+    ),
+    "failure.sealed_locked": "{path} is sealed, and its key is locked; {command} asks for the pass phrase.",
+    "failure.sealed_no_key": (
+        "{path} is sealed, and no key was given; give the one with which it was sealed, as PICOMEM_STORE_KEY or where "
+        "[store] of the settings says."
+    ),
+    "failure.sealed_pass_phrase": "This is not the pass phrase of {path}; try again.",
+    "failure.sealed_place": "{path} is sealed, and its key cannot be read: {problem}.",
+    "failure.sealed_wrong_key": (
+        "{path} is sealed, and the key that was given does not open it; give the one with which it was sealed, as "
+        "PICOMEM_STORE_KEY or where [store] of the settings says."
+    ),
     "failure.searched_by_words": "{command} searches by words.",
     "failure.several_of_name": "Several memories are called “{name}”: {owners}; give the id, or the project.",
     "failure.tables_being_read": (

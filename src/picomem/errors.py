@@ -19,6 +19,7 @@
     └── StoreError            the database could not do it                          exit 6, HTTP 503
         ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
+        ├── Sealed            the file is encrypted, and no key that was found opens it
         ├── NewerSchema       the file was written by a newer picomem
         ├── ReadOnly          the file or its folder cannot be written
         ├── DiskFull          no room left; nothing was written
@@ -188,6 +189,12 @@ class NotADatabase(StoreError):
     """The file is not a picomem database; name another, or restore a backup."""
 
     code = "not_a_database"
+
+
+class Sealed(StoreError):
+    """This store is sealed, and the key that was given does not open it; give the key with which it was sealed."""
+
+    code = "sealed"
 
 
 class NewerSchema(StoreError):

@@ -42,6 +42,7 @@ from picomem.settings_tables import (
     RetentionSettings,
     ServerSettings,
     SessionSettings,
+    StoreSettings,
     WhatsAppSettings,
 )
 
@@ -62,6 +63,7 @@ class Settings:
     """Everything that can be set, with its default."""
 
     data: DataSettings = field(default_factory=DataSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
@@ -139,6 +141,8 @@ class Settings:
             _check_host(host)
         if self.index.export and not _is_whole(self.index.export):
             raise InvalidInput(f"index.export is “{self.index.export}”; write it as an absolute path, or from ~.")
+        if self.store.key_file and not _is_whole(self.store.key_file):
+            raise InvalidInput(f"store.key_file is “{self.store.key_file}”; write it as an absolute path, or from ~.")
         for path in (*self.notes.paths, *self.notes.extra_paths):
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
             if not _is_whole(path):

@@ -41,6 +41,19 @@ class DataSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """`[store]`: where the key of a sealed store is kept; a store that is made while there is a key is sealed."""
+
+    key: str = _setting("", "the key itself, 64 hexadecimal digits; in the environment variable only")
+    key_file: str = _setting("", "file with the key, which only you can read; absolute, or from ~; empty: none")
+    key_command: str = _setting("", "command that prints the key, such as that of a password manager; empty: none")
+    keyring: str = _setting("", "name of the key's entry in the system's keyring, such as memory; empty: none")
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
+
+
+@dataclass(frozen=True, slots=True)
 class RecallSettings:
     """`[recall]`: how questions are answered."""
 

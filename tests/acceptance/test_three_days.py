@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.programs import ROOT
+from tests.sealed_stores import is_setting
 
 STRIDE = int(os.environ.get("PICOMEM_KILL_STRIDE", "29"))  # every so many-th step is a trial; 1: every step
 
@@ -18,7 +19,7 @@ STRIDE = int(os.environ.get("PICOMEM_KILL_STRIDE", "29"))  # every so many-th st
 @pytest.mark.requirement("A5", "A7", "A9", "A11", "P14", "X7")
 def test_a_conversation_that_is_killed_at_any_step_ends_with_the_same_memory(tmp_path: Path) -> None:
     script = Path(__file__).with_name("three_days.py")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), *sys.path])
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path), str(STRIDE)], capture_output=True, text=True, env=kept, check=False

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli.model_server import ModelServer, serving
+from tests.sealed_stores import is_setting
 
 
 def chat(home: Path, server: ModelServer, *arguments: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     env = {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC", **server.env}
     command = [sys.executable, "-m", "picomem.cli.main", *arguments]
     return subprocess.run(command, capture_output=True, encoding="utf-8", cwd=home, env=env, check=True).stdout

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from tests.databases import chosen
 
 from picomem import __version__
 from picomem.operations.table import NAMES, operation
+from picomem.store.files.sealed_files import connect
 
 PORT = "The staging database listens on port 5433"
 
@@ -204,7 +206,7 @@ READING = (
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),
     ("purge", "--everything", "--yes"), ("token-list",), ("token-revoke", "01a202b8"), ("backup", "copy.db"),
     ("overview",), ("days",), ("projects",), ("prompt-context", "why this queue?"), ("jobs",), ("cancel-job", "watch"), ("pair-list",), ("pair-accept", "7Q2MXK04TB"), ("pair-revoke",),
-    ("export",), ("bulk-edit", "archive", "port"),
+    ("export",), ("bulk-edit", "archive", "port"), ("encrypt",), ("decrypt",), ("rekey",),
 )  # fmt: skip
 
 
@@ -297,9 +299,8 @@ def test_the_database_of_another_program_is_left_alone(picomem: Picomem, home: P
 def test_a_database_of_a_newer_version_is_not_touched(picomem: Picomem, home: Path) -> None:
     db = home / "m.db"
     picomem("remember", PORT, "--db", str(db))
-    with sqlite3.connect(db) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
+    with closing(connect(db)) as connection:
+        connection.pragma("user_version", 99)
     done = picomem("recall", "staging", "--db", str(db))
     assert done.code == 6
     assert "newer picomem" in done.err

@@ -13,6 +13,7 @@ from tests.clean_home import variables_of
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
 from tests.databases import open_memory
+from tests.sealed_stores import is_setting
 
 from .conftest import Picomem
 
@@ -37,7 +38,7 @@ def leading_to(server: Server) -> dict[str, str]:
 
 def start(home: Path, server: Server) -> subprocess.Popen[str]:
     """The program with that model; it runs on while the server holds its request."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     env = {**kept, **leading_to(server), **variables_of(home), "TZ": "UTC"}
     return subprocess.Popen(
         [sys.executable, "-m", "picomem.cli.main", "consolidate"], env=env, cwd=home, text=True,

@@ -15,6 +15,7 @@ import pytest
 from tests.clean_home import variables_of
 from tests.consolidation.server import Server, answer, completion, running
 from tests.ingest.test_host_summaries import TOLD, claude, written
+from tests.sealed_stores import is_setting
 from tests.waiting import wait_until
 
 from .conftest import Picomem
@@ -217,7 +218,7 @@ def test_a_killed_run_goes_on(picomem: Picomem, home: Path, server: Server) -> N
     script = home / "answer.py"
     script.write_text("import signal, sys\nopen(sys.argv[1], 'w').close()\nsignal.pause()\n")
     command = shlex.join([sys.executable, str(script), str(home / "asked")])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     home_of = {**variables_of(home), "PICOMEM_RECALL_EMBEDDER": "none"}
     process = subprocess.Popen(
         [sys.executable, "-m", "picomem.cli.main", "consolidate"], cwd=home, text=True,

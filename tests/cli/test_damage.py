@@ -12,7 +12,11 @@ from tests.cli.conftest import Picomem
 import picomem as library
 from picomem.clock import parse_iso
 
-pytestmark = [pytest.mark.reliability("R10"), pytest.mark.sqlite_file("flips a bit of the file")]
+pytestmark = [
+    pytest.mark.reliability("R10"),
+    pytest.mark.sqlite_file("flips a bit of the file"),
+    pytest.mark.plain_file("flips a bit of a row"),
+]
 
 WARNING = "run `picomem doctor --repair`"
 

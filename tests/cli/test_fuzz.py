@@ -30,6 +30,7 @@ from mcp_types import INVALID_PARAMS, TextResourceContents
 from tests import hostile
 from tests.amounts import amount
 from tests.inert import assert_inert
+from tests.sealed_stores import is_setting
 
 from picomem import errors
 from picomem import open as open_memory
@@ -77,7 +78,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     _fill(folder)
     shutil.copy(folder / "memory.db", folder / "filled.db")
     before, where = dict(os.environ), Path.cwd()
-    for name in [name for name in os.environ if name.startswith("PICOMEM_")]:
+    for name in [name for name in os.environ if is_setting(name)]:
         del os.environ[name]
     os.environ |= {
         "HOME": str(folder),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.sealed_stores import is_setting
 
 from picomem import open as open_memory
 
@@ -120,8 +121,9 @@ def test_beside_a_process_that_reads_it_says_that_it_is_not_finished_and_the_nex
 def reader(stored: Path) -> Iterator[subprocess.Popen]:
     """Another process in the middle of a read; it ends when its stdin does."""
     code = (
-        "import sys, apsw\n"
-        "c = apsw.Connection(sys.argv[1])\n"
+        "import sys; from pathlib import Path\n"
+        "from picomem.store.files.sealed_files import connect\n"
+        "c = connect(Path(sys.argv[1]))\n"
         "c.execute('BEGIN'); c.execute('SELECT count(*) FROM memories').fetchall()\n"
         "print('reading', flush=True); sys.stdin.read()\n"
     )
@@ -179,5 +181,5 @@ def test_killed_at_any_step_it_has_done_nothing_or_the_next_run_does_the_rest(
 
 
 def _environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     return {**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC"}

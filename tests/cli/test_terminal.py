@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.clean_home import variables_of
 from tests.cli.model_server import ModelServer, Unended, serving
+from tests.sealed_stores import is_setting
 
 pty = pytest.importorskip("pty")
 
@@ -23,7 +24,7 @@ class Terminal:
     """The real program at a terminal of its own."""
 
     def __init__(self, home: Path, env: dict[str, str], *arguments: str) -> None:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
         full = {**kept, **variables_of(home), "TERM": "xterm", "TZ": "UTC", **env}
         self.seen = ""
         self._decoded = codecs.getincrementaldecoder("utf-8")("replace")

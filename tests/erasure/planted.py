@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.databases import chosen
 from tests.engine_parts import caller_context_of, connector_of
+from tests.sealed_stores import stored_bytes
 
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
@@ -152,7 +153,7 @@ def found_in(folder: Path, words: tuple[str, ...] = PLACES) -> dict[str, list[st
     hits: dict[str, list[str]] = {}
     beside = {candidate for candidate in folder.rglob("*") if candidate.is_file()}
     for path in sorted(beside.union(chosen().files(folder / "memory.db"))):
-        data = path.read_bytes()
+        data = stored_bytes(path)
         names = [place for place in words if planted(place)[4:].encode() in data]
         if names:
             hits[str(path.relative_to(folder)) if path in beside else path.name] = names

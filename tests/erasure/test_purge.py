@@ -13,6 +13,7 @@ import apsw
 import pytest
 from tests.databases import chosen
 from tests.engine_parts import caller_context_of, connector_of
+from tests.sealed_stores import stored_bytes
 from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY
@@ -202,7 +203,7 @@ def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: P
     purged = engine.purge(everything=True)
     assert purged.scan.found == {}
     assert without_sources(tmp_path) == {}
-    assert not any(STAYS.encode() in path.read_bytes() for path in chosen().files(db))
+    assert not any(STAYS.encode() in stored_bytes(path) for path in chosen().files(db))
     assert (engine.memories(), engine.status().episodes, engine.sessions().page().sessions) == ([], 0, ())
     assert [change.verb for change, _ in engine.changes()] == ["purge"]
     assert [hit.key for hit in other.recall("ferry timetable").hits] == ["ferry"]
@@ -339,6 +340,7 @@ def test_a_damaged_row_is_purged_with_its_words(
 
 
 @pytest.mark.sqlite_file("looks at what the file says of itself")
+@pytest.mark.plain_file("looks at the log, which a search of a sealed file merges first")
 @pytest.mark.requirement("X5")
 def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engine) -> None:
     session = engine.sessions().create()
@@ -423,7 +425,7 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     engine.purge(session="first-session")
     engine.ingest([tmp_path / "second.jsonl"])
     engine.close()
-    assert not any(title.encode() in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
+    assert not any(title.encode() in stored_bytes(path) for path in chosen().files(tmp_path / "memory.db"))
 
 
 def test_a_fork_of_a_purged_session_brings_no_title_of_it_under_any_name(engine: Engine, tmp_path: Path) -> None:
@@ -447,7 +449,7 @@ def test_a_fork_of_a_purged_session_brings_no_title_of_it_under_any_name(engine:
     engine.ingest([fork])
     assert [hit.text[:6] for hit in engine.timeline()] == ["Turn 3", "Turn 2"]
     engine.close()
-    assert not any(b"Quince Cove" in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
+    assert not any(b"Quince Cove" in stored_bytes(path) for path in chosen().files(tmp_path / "memory.db"))
 
 
 @pytest.mark.sqlite_file("another process erases while the file is written anew")
@@ -534,7 +536,7 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(en
     assert [hit.text for hit in engine.recall("harbour master").hits] == ["Releases wait for the harbour master"]
     assert engine.doctor().findings == []
     engine.close()
-    assert not any(b"quincesmugglers" in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
+    assert not any(b"quincesmugglers" in stored_bytes(path) for path in chosen().files(tmp_path / "memory.db"))
 
 
 @pytest.mark.sqlite_file("looks at the bytes of the file")
@@ -555,7 +557,7 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_the_project_of_a_pag
     page = engine.index().text
     assert (tmp_path / "q.md").read_text() == page
     engine.close()
-    content = b"".join(path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
+    content = b"".join(stored_bytes(path) for path in chosen().files(tmp_path / "memory.db"))
     assert (b"quincesmugglers" in content, b"walnutweavers" in content) == (False, not everything)
 
 

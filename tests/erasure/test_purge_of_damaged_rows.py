@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.engine_parts import connector_of
+from tests.sealed_stores import stored_bytes
 
 from picomem.engine.authorization import make_token
 from picomem.engine.engine import Engine
@@ -54,7 +55,7 @@ def _flip(engine: Engine, table: str, column: str, where: str = "true", bits: in
 
 def _holds(engine: Engine, text: str) -> bool:
     path = Path(connector_of(engine).name)
-    return any(text.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    return any(text.encode() in stored_bytes(file) for file in path.parent.glob(f"{path.name}*"))
 
 
 LINKS = [

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.databases import chosen
 from tests.distinct_texts import SYLLABLES
+from tests.sealed_stores import stored_bytes
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -78,7 +79,7 @@ class _Store:
         _transcript(self.talks[session], session, now - age * DAY, texts)
 
     def bytes(self) -> bytes:
-        return b"".join(path.read_bytes() for path in chosen().files(self.folder / "memory.db"))
+        return b"".join(stored_bytes(path) for path in chosen().files(self.folder / "memory.db"))
 
 
 @pytest.mark.requirement("X5")

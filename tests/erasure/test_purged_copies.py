@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.databases import chosen
 from tests.engine_parts import connector_of
+from tests.sealed_stores import stored_bytes
 
 from picomem.clock import DAY, SECOND
 from picomem.engine.engine import Engine
@@ -49,7 +50,7 @@ def _texts(engine: Engine) -> list[str]:
 
 def _assert_no_trace(engine: Engine, folder: Path, *words: bytes) -> None:
     engine.close()
-    content = b"".join(path.read_bytes() for path in chosen().files(folder / "memory.db"))
+    content = b"".join(stored_bytes(path) for path in chosen().files(folder / "memory.db"))
     assert [word for word in words if word in content] == []
 
 

@@ -10,6 +10,7 @@ import apsw
 import pytest
 from tests.databases import chosen
 from tests.engine_parts import connector_of, resources_of
+from tests.sealed_stores import stored_bytes
 
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
@@ -96,7 +97,7 @@ def _talk(engine: Engine) -> None:
 
 def held(db: Path) -> set[str]:
     """The columns whose secret stands in the file's bytes: in its rows, or as terms of full text."""
-    data = b"".join(path.read_bytes() for path in chosen().files(db))
+    data = b"".join(stored_bytes(path) for path in chosen().files(db))
     return {
         column
         for column, planted in SECRETS.items()

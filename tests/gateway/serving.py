@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import httpx2
 from tests.databases import chosen, open_memory
 from tests.forked_program import ForkedProcess, program
+from tests.sealed_stores import is_setting
 
 from picomem.engine.authorization import make_token
 
@@ -141,7 +142,7 @@ def running_mcp(db: Path, **variables: str) -> Iterator[ForkedProcess]:
 
 def environment(db: Path) -> dict[str, str]:
     """The variables of a process on a store of a test."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     home = db.parent / "home"  # the transcripts of whoever runs the tests are not read
     home.mkdir(exist_ok=True)
     return {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sealed_stores import is_setting
 
 # Seconds. Hosts wait 5 s; on a busy machine an interpreter alone may take as long to start, and a hang takes for ever.
 HOSTS_PATIENCE = 30
@@ -45,7 +46,7 @@ class Host:
 
     @property
     def env(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
         return {**kept, "HOME": str(self.home), "PICOMEM_DATA_DIR": str(self.data), "TZ": "UTC"}
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:

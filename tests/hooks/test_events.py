@@ -235,6 +235,7 @@ def test_at_the_end_of_a_turn_what_is_past_its_time_is_archived(host: Host) -> N
     wait_until(lambda: "expire" in verbs())
 
 
+@pytest.mark.plain_file("no copies are made of a sealed store")
 @pytest.mark.requirement("X9")
 def test_at_the_end_of_a_turn_the_transcript_is_copied_where_all_are_kept(host: Host) -> None:
     transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")

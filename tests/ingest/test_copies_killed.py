@@ -17,6 +17,7 @@ from .test_transcript_copies import Opener, copies, ingest, keeping, path, texts
 __all__ = ["keeping", "path"]  # fixtures
 
 pytestmark = [
+    pytest.mark.plain_file("no copies are made of a sealed store"),
     pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL"),
     pytest.mark.sqlite_file("a second process opens the file"),
 ]

@@ -28,7 +28,10 @@ from picomem.settings import Settings
 from picomem.settings_tables import IngestSettings, RecallSettings
 from picomem.store.tables import transcript_rows
 
-pytestmark = pytest.mark.sqlite_file("copies of transcripts lie beside the file")
+pytestmark = [
+    pytest.mark.sqlite_file("copies of transcripts lie beside the file"),
+    pytest.mark.plain_file("no copies are made of a sealed store"),
+]
 
 SECRET = "ghp_" + "b7Wd13nYpK" * 3 + "Qs82Ax"
 TALK = (

@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from tests.sealed_stores import is_setting
 
 from picomem.gateway.mcp import build_server
 
@@ -115,7 +116,7 @@ def test_the_other_corpora_are_past_sessions_and_both(open_notes, tmp_path):
 
 
 def _environment(home: Path, workspace: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     more = {"PICOMEM_DATA_DIR": str(home), "PICOMEM_NOTES_PATHS": str(workspace), "PICOMEM_RECALL_EMBEDDER": "none"}
     return {**kept, **more, "PYTHONPATH": os.pathsep.join(sys.path)}
 

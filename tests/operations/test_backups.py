@@ -21,6 +21,7 @@ import pytest
 from tests.amounts import amount
 from tests.engine_parts import connector_of
 from tests.programs import start
+from tests.sealed_stores import stored_bytes
 
 from picomem.app import open_engine as open_app_engine
 from picomem.clock import HOUR, iso
@@ -362,13 +363,13 @@ def test_what_was_purged_since_comes_back_only_when_asked_for(tmp_path: Path) ->
 
     done = restore(store, backup, purge_again=True)
     assert done.erased["episodes"] == 1
-    assert b"zwyxquorvalp" not in store.read_bytes()
+    assert b"zwyxquorvalp" not in stored_bytes(store)
     assert held(store).keys() == {"harbour", "orchard"}
     with opened(store) as engine:
         assert engine.ingest([talk]).skipped == {"purged session": 1}  # the tombstone is there as well
 
     restore(store, backup, keep_purged=True)
-    assert b"zwyxquorvalp" in store.read_bytes()
+    assert b"zwyxquorvalp" in stored_bytes(store)
     with pytest.raises(InvalidInput, match="either"):
         restore(store, backup, keep_purged=True, purge_again=True)
 
@@ -388,7 +389,7 @@ def test_every_kind_of_purge_is_done_again(choice: dict[str, Any], tmp_path: Pat
     with opened(store) as engine:
         assert engine.purge(**choice).finished
     restore(store, backup, purge_again=True)
-    assert b"zwyxquorvalp" not in store.read_bytes()
+    assert b"zwyxquorvalp" not in stored_bytes(store)
     assert held(store).keys() == (set() if "everything" in choice else {"harbour", "orchard"})
     with opened(store, user="mia") as engine:
         assert [memory.key for memory in engine.memories()] == ["ferry"]

@@ -193,6 +193,9 @@ BOUNDED = {
     "grant": "the permissions that there are",
     "pair-list": "at most 50 senders wait for an account, besides those that a person accepted",
     "pair-accept": "the ids of one sender",
+    "encrypt": "the files that hold its text in plain, which are to be seen as a whole",
+    "decrypt": "the stores beside it",
+    "rekey": "the stores beside it",
     "restore": "the purges since the backup, which are to be seen as a whole",
 }
 

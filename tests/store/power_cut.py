@@ -17,6 +17,7 @@ The -shm file is memory, not disk: SQLite's own code keeps it, and no image has 
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -177,9 +178,14 @@ def _apply(data: bytearray, operation: _Operation) -> None:
     data[offset : offset + len(written)] = written
 
 
+def _below() -> str:
+    """The file system under the watched one; of a sealed store not the default, which would encrypt once more."""
+    return "unix" if os.environ.get("PICOMEM_STORE_KEY") else ""
+
+
 class _WatchedFile(apsw.VFSFile):
     def __init__(self, disk: Disk, name: str | apsw.URIFilename, flags: list[int]) -> None:
-        super().__init__("", name, flags)
+        super().__init__(_below(), name, flags)
         self._disk = disk
         self._name = name if isinstance(name, str) else name.filename()
         disk.opened(self._name)
@@ -201,27 +207,28 @@ class _WatchedFile(apsw.VFSFile):
 
 
 class _WatchedVFS(apsw.VFS):
-    def __init__(self, name: str, disk: Disk) -> None:
-        super().__init__(name, "")
-        self._disk = disk
+    def __init__(self, name: str) -> None:
+        super().__init__(name, _below())
+        self.disk = Disk()
 
     def xOpen(self, name, flags):  # noqa: N802
         if name is None:
             return super().xOpen(name, flags)  # a temporary file: nothing of it outlives a cut
-        return _WatchedFile(self._disk, name, flags)
+        return _WatchedFile(self.disk, name, flags)
 
     def xDelete(self, filename, syncdir):  # noqa: N802
-        self._disk.before("delete")
+        self.disk.before("delete")
         super().xDelete(filename, syncdir)
-        self._disk.deleted(filename, syncdir)
+        self.disk.deleted(filename, syncdir)
+
+
+# For good: the layer that encrypts keeps pointers to the layers below it.
+_layers: dict[str, _WatchedVFS] = {}
 
 
 @contextmanager
 def watched_disk(name: str) -> Iterator[Disk]:
     """A disk, with a VFS of that name in front of it for as long as the context lasts."""
-    disk = Disk()
-    vfs = _WatchedVFS(name, disk)
-    try:
-        yield disk
-    finally:
-        vfs.unregister()
+    layer = _layers.get(name) or _layers.setdefault(name, _WatchedVFS(name))
+    layer.disk = Disk()
+    yield layer.disk

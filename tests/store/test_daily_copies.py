@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.engine_parts import connector_of
+from tests.sealed_stores import stored_bytes
 from tests.sqlite_file import connection_of
 
 from picomem import app
@@ -98,6 +99,7 @@ def test_a_damaged_store_takes_no_whole_copy_s_place_and_is_told(damage, count, 
     assert "run `picomem doctor --repair`" in caplog.text
 
 
+@pytest.mark.plain_file("damages a row in the file")
 def test_the_doctor_names_the_newest_whole_copy_and_the_command_restores_it(kept, db, clock, open_engine):
     _next_day(kept, clock)
     older, newer = _copies(db)
@@ -138,7 +140,7 @@ def test_a_purge_removes_the_copies_and_the_next_write_makes_one_without_what_we
     kept.tidy(when_due=True)
     (copy,) = _copies(db)
     assert [memory.key for memory in open_engine(copy).memories()] == ["ferry"]
-    assert TEXT.encode() not in copy.read_bytes()
+    assert TEXT.encode() not in stored_bytes(copy)
 
 
 def test_a_store_that_is_too_large_or_has_no_room_is_checked_without_a_copy(engine, db, clock, monkeypatch, caplog):

@@ -27,7 +27,11 @@ from picomem.operations.table import operation
 from picomem.records.session import NewMessage, Role
 from picomem.store.row_hash import COLUMNS
 
-pytestmark = [pytest.mark.reliability("R10"), pytest.mark.sqlite_file("flips bits of the file")]
+pytestmark = [
+    pytest.mark.reliability("R10"),
+    pytest.mark.sqlite_file("flips bits of the file"),
+    pytest.mark.plain_file("flips bits of rows; the cipher of a sealed file finds every one"),
+]
 
 FLIPS = amount(20, 3_000)  # of each index
 # The indexes from which each verb takes what it lists.

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
+from tests.sealed_stores import stored_bytes
 from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
@@ -113,7 +114,7 @@ def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(
     assert {memory.key for memory in engine.memories()} == kept.keys() - {"k0"}
     assert engine.doctor().findings == []
     engine.close()
-    assert not any(secret.encode() in file.read_bytes() for file in disk.glob("memory.db*"))
+    assert not any(secret.encode() in stored_bytes(file) for file in disk.glob("memory.db*"))
     assert disagreements(path) == []
 
 
@@ -153,7 +154,7 @@ def test_a_store_that_grew_since_it_was_opened_can_be_purged_on_a_full_disk(
     secret = engine.timeline(limit=1)[0].text.split()[1]
     purged = engine.purge(session=engine.timeline(limit=1)[0].session)
     assert (purged.unfinished, purged.scan is not None and purged.scan.clean) == ("", True)
-    assert not any(secret.encode() in path.read_bytes() for path in disk.iterdir())
+    assert not any(secret.encode() in stored_bytes(path) for path in disk.iterdir())
     assert engine.doctor().findings == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine_parts import caller_context_of
+from tests.sealed_stores import stored_bytes
 
 from picomem.errors import PicomemError
 
@@ -65,7 +66,7 @@ def test_a_purge_on_a_full_disk_is_whole_absent_or_finished_by_the_next(
                 purged = engine.purge()
             assert (purged.finished, engine.doctor().findings) == (True, []), at
             engine.close()
-            assert SECRET[4:].encode() not in b"".join(file.read_bytes() for file in path.parent.iterdir()), at
+            assert SECRET[4:].encode() not in b"".join(stored_bytes(file) for file in path.parent.iterdir()), at
             assert disagreements(path) == [], at
             if not fault.hit:
                 break

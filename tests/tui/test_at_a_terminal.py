@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.clean_home import variables_of
 from tests.cli.conftest import Picomem
+from tests.sealed_stores import is_setting
 
 pty = pytest.importorskip("pty")
 fcntl = pytest.importorskip("fcntl")
@@ -29,7 +30,11 @@ _LAST_SEQUENCES = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 
 @pytest.fixture
 def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PICOMEM_", "TMUX", "NO_COLOR"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not (is_setting(name) or name.startswith(("TMUX", "NO_COLOR")))
+    }
     own = {**variables_of(home), "TZ": "UTC", "OLLAMA_HOST": "127.0.0.1:1"}
     return {**kept, **own, "TERM": "xterm-256color", "PICOMEM_RECALL_EMBEDDER": "none", "LANG": "C.UTF-8"}
 

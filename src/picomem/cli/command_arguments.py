@@ -101,6 +101,15 @@ def add_postgres(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shards", metavar="N", type=int, help="with --citus, how many parts each table gets")
 
 
+def add_unlock(parser: argparse.ArgumentParser) -> None:
+    """The option of `picomem unlock`."""
+    parser.add_argument("--new", action="store_true", help="choose a pass phrase, the first or another one")
+
+
+def add_lock(_parser: argparse.ArgumentParser) -> None:
+    """`picomem lock` has no arguments."""
+
+
 def _add_hosts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"the hosts ({', '.join(HOST_NAMES)}; default: ask)")
     parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")

@@ -217,6 +217,7 @@ def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, sh
             lines += [f"  ! {text}" for text in plan.host.remarks(plan.reach)]
     if shows_remarks and any(plan.is_change for plan in plans):
         lines.append("New sessions use it. `picomem uninstall` takes it out again.")
+        lines.append("The memory is a plain file of yours; `picomem encrypt` seals it (docs/sealing.md).")
     return lines
 
 

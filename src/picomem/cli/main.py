@@ -57,6 +57,12 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Make a store on a PostgreSQL server: `postgres init`, with --citus divided among machines.",
         "picomem postgres init --citus --shards 32 --db postgresql://picomem@db.example/memory",
     ),
+    "unlock": (
+        "maintain",
+        "Ask for the pass phrase of a sealed store once; --new chooses one.",
+        "picomem unlock",
+    ),
+    "lock": ("maintain", "Forget the key that `picomem unlock` left in memory.", "picomem lock"),
     "completion": (
         "maintain",
         "Print a completion script for a shell.",
@@ -77,6 +83,8 @@ _MODULES = {
     "open": "open_page",
     "move": "move",
     "postgres": "postgres_store",
+    "unlock": "unlock",
+    "lock": "unlock",
 }
 _EXTRAS = {  # what needs an extra of the package, by its module
     "chat": ("PicoBot", "agent"),

@@ -19,7 +19,7 @@ from picomem.coded_text import CodedText, Command
 from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
-from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, StoreError
+from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, Sealed, StoreError
 from picomem.health.doctor import Diagnosis, examine
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.paths import is_folder, make_private_dir, status_of
@@ -28,6 +28,7 @@ from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Transaction
 from picomem.store.files.copying import copy_backup
 from picomem.store.files.replacing import remove_store, replace_store
+from picomem.store.files.sealed_files import is_sealed, key_of
 from picomem.store.tables import access_tokens, contact_rows, meta, users
 from picomem.store.tables.chains import CHAINS
 
@@ -129,13 +130,21 @@ def _copied(engine: Engine, source: Path, store: Path | None) -> Iterator[Connec
         connector: Connector | None = None
         try:
             remove_store(path)
-            copy_backup(source, path)
+            copy_backup(source, path, _key_of(store))
             connector = open_store(path)
             yield connector
         finally:
             if connector is not None:
                 connector.close()
             remove_store(path)
+
+
+def _key_of(store: Path | None) -> str | None:
+    """The key of the store whose place a backup takes, so that a plain backup does not open a sealed store for good."""
+    if store is not None and is_sealed(store):
+        with suppress(Sealed):
+            return key_of(store)
+    return None
 
 
 def _examined(engine: Engine, copy: Connector) -> Diagnosis:

@@ -96,9 +96,10 @@ def keep_transcripts(
     engine: EngineBase, *, only: Sequence[str] | None = None, stop: Event | None = None
 ) -> KeptCopies | None:
     """Copy the transcripts that the setting `ingest.keep` names, with `only` of those at these paths; None where it
-    names none. Raises StoreError, and InvalidInput for what is no path."""
+    names none, or the store is sealed, which the copies are not. Raises StoreError, and InvalidInput for what is no
+    path."""
     wanted = engine.settings.ingest
-    if wanted.keep == "none" or engine.read_only:
+    if wanted.keep == "none" or engine.read_only or engine._context.connector.maintenance.is_sealed():
         return None
     rule = KeepRule(
         all=wanted.keep == "all", most_bytes=wanted.keep_mb * 1_000_000, lifetimes=lifetimes(home_folder(), os.environ)

@@ -1,4 +1,4 @@
-"""The proof of a purge: every file is searched byte by byte for the erased texts.
+"""The proof of a purge: every file, decrypted if it is sealed, is searched byte by byte for the erased texts.
 
 A fragment that also occurs in remaining text proves nothing (people repeat themselves), so it is counted separately.
 The full-text index is queried as well, because it may store only the part of a word that differs from the previous
@@ -20,7 +20,7 @@ from picomem.light_dataclass import dataclass, field
 from picomem.records.scope import Scope
 from picomem.store import remaining_text, search
 from picomem.store.connector import Transaction
-from picomem.store.files.file_bytes import chunks
+from picomem.store.files.decrypted_pages import content
 from picomem.store.tables import episodes, memories, tombstones
 from picomem.text.terms import terms
 
@@ -139,9 +139,9 @@ def scan(
     patterns = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
     result.patterns = len(patterns)
     finder = Finder(patterns)
-    pieces_by_path = {str(path): _in_file(chunks(path), finder, result) for path in files if path not in compressed} | {
-        str(path): _in_file(texts_of(path), finder, result) for path in copies
-    }
+    pieces_by_path = {
+        str(path): _in_file(content(path), finder, result) for path in files if path not in compressed
+    } | {str(path): _in_file(texts_of(path), finder, result) for path in copies}
     every = set().union(*pieces_by_path.values())
     stay = _staying(tx, users, every)
     result.shared = len(stay)

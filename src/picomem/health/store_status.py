@@ -29,8 +29,8 @@ class Status:
     copies of transcripts: `files`, `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
     `read_at` says of each host when something new was read from its transcripts last. `spent_by_day` are the tokens of
     each of the last 30 days (UTC) on which there were any, by date. `silent_machines` are those of the store that do
-    not answer: their users wait, and `bytes` leaves out what cannot be asked. `record` is the `seq` and the `link` of
-    the last row of the record of changes; empty where there is none.
+    not answer: their users wait, and `bytes` leaves out what cannot be asked. `sealed` says whether picomem encrypts
+    the file. `record` is the `seq` and the `link` of the last row of the record of changes; empty where there is none.
     """
 
     database: str = field(metadata={"local": True})
@@ -63,6 +63,7 @@ class Status:
     spent_by_day: dict[str, int] = field(default_factory=dict)
     silent_machines: list[str] = field(default_factory=list, metadata={"local": True})
     record: dict[str, str] = field(default_factory=dict)
+    sealed: bool = False
 
 
 def status(
@@ -101,6 +102,7 @@ def status(
         },
         record={"seq": f"{last.seq:,}", "link": last.link} if last else {},
         silent_machines=connector.maintenance.silent_machines(),
+        sealed=connector.maintenance.is_sealed(),
         jobs={job.name: job.state.value for job in background},
         job_errors={job.name: job.last_error for job in background if job.last_error},
     )

@@ -235,7 +235,7 @@ def _present_status(result: StoreStatus) -> Presentation:
         *_distilling(result),
         *_spending(result),
         *(("job", f"{name}: {state}") for name, state in result.jobs.items()),
-        ("size", f"{result.bytes / 1e6:,.2f} MB"),
+        ("size", f"{result.bytes / 1e6:,.2f} MB{', sealed' if result.sealed else ''}"),
     ]
     warnings = [result.embedder_trouble] if result.embedder_trouble else []
     warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]

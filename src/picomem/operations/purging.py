@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.engine.engine import Engine
+from picomem.engine.store_sealing import check_destroyable, destroy_key
 from picomem.erasure.purge import Planned, Purged, in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass, field, replace
@@ -24,6 +25,11 @@ class PurgeRequest:
     everything: bool = option("all data of the user", False)
     dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
+    destroy_key: bool = option(
+        "where it erases everything of the last user of a sealed store, also destroy its key; at the machine only",
+        False,
+        tool=None,
+    )
     wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
     shown: PurgeResult | None = field(default=None)  # the dry run to which somebody said yes; nothing else is erased
 
@@ -67,7 +73,8 @@ class PurgeResult:
     `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
     names files to check by hand; `copies` is the number of episodes that stay with the same words, by their session;
     `may_remain` says that damaged rows may hold what was to be erased; `links` are those of the changes in the record
-    that no longer say what they did, and last that of the purge, by which `audit verify` still checks them.
+    that no longer say what they did, and last that of the purge, by which `audit verify` still checks them. `key` says
+    what became of the key of the store, empty where nobody asked.
     """
 
     dry_run: bool
@@ -84,6 +91,7 @@ class PurgeResult:
     copies: dict[str, int]
     may_remain: bool
     links: list[str]
+    key: str = ""
 
 
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
@@ -97,11 +105,15 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say yes to it, or look at a dry run first.")
     reads_sessions = engine.caller.may(READ_SESSIONS)
+    if request.destroy_key:
+        if not request.everything:
+            raise InvalidInput("--destroy-key goes with --everything: what stays could not be read any more.")
+        check_destroyable(engine)
 
     def is_shown(plan: Planned) -> bool:
         return _planned(plan, reads_sessions=reads_sessions) == request.shown
 
-    return _purged(
+    done = _purged(
         engine.purge(
             session=request.session,
             older_than=request.older_than,
@@ -111,6 +123,7 @@ def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
         ),
         reads_sessions=reads_sessions,
     )
+    return replace(done, key=destroy_key(engine)) if request.destroy_key and not done.unfinished else done
 
 
 def _chosen(request: PurgeRequest) -> bool:
@@ -190,6 +203,8 @@ def _present_purge(result: PurgeResult) -> Presentation:
         blocks += _scan(result.scan)
         warnings += _found(result.scan)
     warnings += [*result.left, *_copies(result)]
+    if result.key:
+        blocks.append(Sentence(result.key))
     if result.unfinished:
         warnings.append(f"Not finished: {result.unfinished}")
     elif not result.change_id:

@@ -15,6 +15,7 @@ _PLACES = {
     "maintenance": ("scrub", "embed", "status", "doctor", "audit", "index-status"),
     "auditing": ("audit-verify", "audit-head"),
     "backups": ("backup", "restore"),
+    "sealing": ("encrypt", "decrypt", "rekey"),
     "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget", "bulk-edit"),
     "undoing": ("undo", "changes"),

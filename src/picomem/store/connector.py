@@ -83,6 +83,10 @@ class Maintenance(Protocol):
         """The files that hold the data, where there are such."""
         ...
 
+    def is_sealed(self) -> bool:
+        """Return whether the files are encrypted with a key of picomem's; never of a server."""
+        ...
+
     def copy_to(self, target: Path) -> None:
         """Copy everything, as it is at this moment, to a new file. Raises InvalidInput where there can be none."""
         ...

@@ -19,9 +19,11 @@ from shlex import quote
 import apsw
 
 from picomem.clock import Micros, file_stamp
+from picomem.errors import Sealed
 from picomem.paths import sync_folder
 from picomem.store.files import ballast
 from picomem.store.files.copying import copy_store
+from picomem.store.files.sealed_files import connect_immutable
 from picomem.store.hash_upkeep import select
 from picomem.store.row_hash import COLUMNS, is_whole
 
@@ -99,8 +101,7 @@ def find_damage(reader: apsw.Connection) -> Damage:
 
 def _damage_of_copy(copy: Path) -> Damage:
     """What is damaged in a store that nobody writes to. Nothing is written beside it."""
-    name, flags = f"{copy.resolve().as_uri()}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    with suppress(apsw.Error), closing(apsw.Connection(name, flags=flags)) as reader:
+    with suppress(apsw.Error, Sealed), closing(connect_immutable(copy)) as reader:
         reader.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         return find_damage(reader)
     return Damage.FILE

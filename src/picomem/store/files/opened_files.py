@@ -15,6 +15,7 @@ import apsw
 
 from picomem.errors import Corrupt, FilesMoved
 from picomem.store.files.database_files import LOG, LOG_INDEX
+from picomem.store.files.sealed_files import salt_of
 from picomem.store.sqlite.transaction import SqliteTransaction
 from picomem.store.tables import meta
 
@@ -94,7 +95,7 @@ def _identity(name: str) -> _Identity | None:
 # notice it either: it has pages in its cache, and newer ones in the log. But every store has a random key of its own,
 # in a page that changes only when the whole file is written anew. So the bytes of that page are read from the file
 # itself, past cache and log, before and after each change. (An older copy of the same store has the same key. It is not
-# noticed.)
+# noticed.) A sealed file begins with random bytes of its own, which serve instead; no copy has the same.
 
 _PAGE = "SELECT rootpage FROM sqlite_schema WHERE name = 'meta'"
 _SMALLEST_PAGE = 512
@@ -106,10 +107,12 @@ class StoreIdentity:
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         """Note both. Raises apsw.Error."""
         self._path = path
-        self._page = _page_of(connection)
+        self._salt = salt_of(path)
+        self._page = 1 if self._salt else _page_of(connection)
         self._key: str | None = None  # a store without a key, or with a damaged one, cannot be told from another
         with suppress(Corrupt):
-            self._key = meta.value(SqliteTransaction(connection, path), meta.REDACTION_KEY) if self._page else None
+            if self._page and not self._salt:
+                self._key = meta.value(SqliteTransaction(connection, path), meta.REDACTION_KEY)
         self._page_bytes = int(connection.pragma("page_size"))
         # SQLite's own handle: closing any other would drop the locks of this process (see file_bytes.py).
         self._file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
@@ -126,6 +129,8 @@ class StoreIdentity:
             return False
         if not self._was_in_file:
             return False
+        if self._salt or salt_of(self._path):
+            return True
         connection = look()
         if meta.value(SqliteTransaction(connection, self._path), meta.REDACTION_KEY) != self._key:
             return True
@@ -139,9 +144,10 @@ class StoreIdentity:
     def _is_in_file(self) -> bool:
         start = (self._page - 1) * self._page_bytes
         room = self._file.xFileSize() - start
-        if not self._page or self._key is None or room < _SMALLEST_PAGE:
+        mark = self._salt or (self._key or "").encode()
+        if not self._page or not mark or room < _SMALLEST_PAGE:
             return False
-        return self._key.encode() in self._file.xRead(min(self._page_bytes, room), start)
+        return mark in self._file.xRead(min(self._page_bytes, room), start)
 
 
 def _page_of(connection: apsw.Connection) -> int:

@@ -1,4 +1,4 @@
-"""Replaces a store by another one, and keeps the old store beside it under a new name.
+"""Replaces a store by another one, and keeps the old store beside it under a new name, or not at all.
 
     lock the old store → its log into its file → index and log aside → a second name for the file → the new file
 
@@ -23,6 +23,7 @@ from picomem import errors
 from picomem.paths import hold_database, release_database, sync_folder
 from picomem.store.files import ballast
 from picomem.store.files.database_files import LOG, LOG_INDEX, SUFFIXES, files_of
+from picomem.store.files.sealed_files import connect
 from picomem.store.sqlite.errors import BUSY_MILLISECONDS, ask_again_for, translated
 
 _KEPT = ".before-restore-"
@@ -30,10 +31,11 @@ _KEPT = ".before-restore-"
 
 def replace_store(path: Path, new: Path, stamp: str, look: Callable[[], None] = lambda: None) -> Path | None:
     """Move the closed store `new`, which lies in the same folder, to `path`; the name under which the old one is kept,
-    None where there was none. `stamp` makes that name.
+    None where there was none. `stamp` makes that name; without one the old store is not kept.
 
-    `look` runs while nobody can write to the old store; what it raises leaves everything as it was. Raises Locked where
-    another process reads or writes for too long, and StoreError where the folder cannot be written.
+    `look` runs while nobody can write to the old store, and may make the new one then; what it raises leaves everything
+    as it was. Raises Locked where another process reads or writes for too long, and StoreError where the folder cannot
+    be written.
     """
     path = Path(os.path.realpath(path))
     try:
@@ -43,7 +45,7 @@ def replace_store(path: Path, new: Path, stamp: str, look: Callable[[], None] = 
             new.replace(path)
             sync_folder(path.parent)
             return None
-        kept = _free_name(path, stamp)
+        kept = _free_name(path, stamp) if stamp else None
         with _at_rest(path) as is_whole:
             look()
             _move(path, new, kept)
@@ -51,8 +53,8 @@ def replace_store(path: Path, new: Path, stamp: str, look: Callable[[], None] = 
         raise errors.StoreError(
             f"{path} could not be replaced ({error.strerror}); the store is as it was. Check the rights of its folder."
         ) from error
-    if is_whole:
-        with translated(kept), closing(apsw.Connection(str(kept))) as connection:
+    if is_whole and kept is not None:
+        with translated(kept), closing(connect(kept)) as connection:
             connection.pragma("user_version")  # the last one to close a store folds its log into the file
     return kept
 
@@ -72,7 +74,7 @@ def _at_rest(path: Path) -> Iterator[bool]:
         with translated(path), ExitStack() as stack:
             try:
                 stack.enter_context(_locked(path))
-            except (apsw.NotADBError, apsw.CorruptError):
+            except (apsw.NotADBError, apsw.CorruptError, errors.Sealed):
                 is_whole = False
             else:
                 is_whole = True
@@ -91,7 +93,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _connection(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = connect(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
     # At its close the log lies elsewhere, and another store's may stand under the name.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -115,20 +117,33 @@ def _empty_log(connection: apsw.Connection, path: Path) -> None:
         time.sleep(0.01)
 
 
-def _move(path: Path, new: Path, kept: Path) -> None:
+def kept_stores(path: Path) -> list[Path]:
+    """The stores that lie beside one, because it was put in their place."""
+    named = sorted(path.parent.glob(f"{path.name}{_KEPT}*"))
+    return [file for file in named if not file.name.endswith((LOG, LOG_INDEX, ballast.SUFFIX))]
+
+
+def _move(path: Path, new: Path, kept: Path | None) -> None:
     # The index goes first: an index without its log looks like a log that was lost (lost_files.py).
     for suffix in (LOG_INDEX, LOG):
         beside = Path(f"{path}{suffix}")
-        if beside.exists():
+        if beside.exists() and kept is None:
+            beside.unlink()
+        elif beside.exists():
             beside.rename(f"{kept}{suffix}")
+    if kept is not None:
+        _give_second_name(path, kept)
+    new.replace(path)
+    sync_folder(path.parent)
+
+
+def _give_second_name(path: Path, kept: Path) -> None:
     try:
         os.link(path, kept)
     except FileExistsError:
         raise
     except OSError:  # a file system without second names
         path.rename(kept)
-    new.replace(path)
-    sync_folder(path.parent)
 
 
 def _free_name(path: Path, stamp: str) -> Path:

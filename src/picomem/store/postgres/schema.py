@@ -231,6 +231,9 @@ class PostgresMaintenance:
         with self._connector.asking() as connection:
             return postgres_machines.size(connection)
 
+    def is_sealed(self) -> bool:
+        return False
+
     def files(self) -> list[Path]:
         """None: the files are the server's."""
         return []

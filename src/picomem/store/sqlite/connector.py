@@ -37,6 +37,7 @@ from picomem.store.files.file_checks import last_check
 from picomem.store.files.lost_files import LogIndex, look_for_lost_files, read_log_index, warn_of_cut_log
 from picomem.store.files.new_file import create_missing_file
 from picomem.store.files.opened_files import OpenedFiles, StoreIdentity
+from picomem.store.files.sealed_files import connect, key_of, key_opens_copy
 from picomem.store.schema_versions import latest_version
 from picomem.store.sqlite import connection as sqlite_connection
 from picomem.store.sqlite.errors import BUSY_MILLISECONDS, ask_again_for, lacks_room_for_log_index, translated
@@ -66,6 +67,7 @@ class SqliteConnector:
         self.chain_key = chain_key or key_file(Path(os.path.realpath(path)))
         self.read_only = False
         self._vfs = vfs
+        self._key: str | None = None  # "" for a plain store; kept, since a place of keys may be locked meanwhile
         self._is_examined = is_examined
         self._writer: apsw.Connection | None = None
         self._lock = threading.RLock()
@@ -89,7 +91,7 @@ class SqliteConnector:
                 self._open()
         except BaseException as error:
             self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
-            if isinstance(error, errors.Corrupt):
+            if isinstance(error, errors.Corrupt) or (isinstance(error, errors.Sealed) and key_opens_copy(path)):
                 # The doctor opens the file as everybody does, so it is of no help here.
                 raise errors.Corrupt(f"{path} is too damaged to be opened; {self._way_back()}.") from error
             raise
@@ -208,11 +210,9 @@ class SqliteConnector:
             self._writer = None
 
     def _connect(self, flags: int, immutable: bool = False) -> apsw.Connection:
-        name = str(self.path)
-        if immutable:
-            flags |= apsw.SQLITE_OPEN_URI
-            name = self.path.resolve().as_uri() + "?immutable=1"
-        connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
+        if self._key is None:
+            self._key = key_of(self.path, self._vfs)
+        connection = connect(self.path, key=self._key, flags=flags, vfs=self._vfs, immutable=immutable)
         connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
         for setting in _OFF:
             connection.config(setting, 0)

@@ -61,6 +61,10 @@ def _may_open_files() -> bool:
 def translation(error: apsw.Error, path: Path) -> errors.StoreError:
     """The error of ours for one of the library's, with a sentence that says what to do."""
     if isinstance(error, apsw.NotADBError):
+        from picomem.store.files.sealed_files import is_sealed  # noqa: PLC0415 - only a failure needs it
+
+        if is_sealed(path):
+            return errors.Sealed(CodedText("failure.sealed_wrong_key", path=str(path)))
         return errors.NotADatabase(f"{path} is not a database; name another file with --db.")
     if isinstance(error, apsw.CorruptError):
         return errors.Corrupt(

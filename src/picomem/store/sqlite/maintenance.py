@@ -17,6 +17,7 @@ from picomem.store.files import ballast, daily_copies, file_checks
 from picomem.store.files.copying import back_up
 from picomem.store.files.daily_copies import Damage
 from picomem.store.files.file_checks import FileCheck
+from picomem.store.files.sealed_files import is_sealed
 from picomem.store.row_hash import COLUMNS
 from picomem.store.sqlite.errors import translated
 from picomem.store.sqlite.schema import difference
@@ -44,6 +45,9 @@ class SqliteMaintenance:
         """The database, its log, and a journal, those that are there; the index of the log holds no content."""
         named = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal", "-journal")))
         return [path for path in named if path.exists()]
+
+    def is_sealed(self) -> bool:
+        return is_sealed(self._path)
 
     def copy_to(self, target: Path) -> None:
         """Copy the store to a new file while others may write."""
