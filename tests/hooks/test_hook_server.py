@@ -55,7 +55,7 @@ def _mcp(host: Host, *arguments: str) -> Iterator[ForkedProcess]:
 
 def _answers_recalls(host: Host) -> bool:
     """Whether the process that stays has loaded what a recall needs."""
-    given = json.dumps({"recall": {"query": "bookings"}, "folder": "", "version": __version__}).encode()
+    given = json.dumps({"request": {"query": "bookings"}, "folder": "", "version": __version__}).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(_sockets(host)[0]))
         connection.sendall(request_of(deciding(host.env, {}), given))
@@ -115,7 +115,7 @@ def test_a_recall_at_the_terminal_asks_a_process_that_stays(stored: Host) -> Non
     """39 §4. A stand-in that answers nothing of picomem's is passed over."""
     with _standing_in(stored, b"+{no answer}\n") as requests:
         code, out, _ = _recall(stored, "which database?")
-        assert requests and b'"recall"' in requests[0] and code == 0 and DECISION.encode() in out
+        assert requests and b'"request"' in requests[0] and code == 0 and DECISION.encode() in out
 
 
 def test_the_socket_is_its_owners_and_gone_with_the_process(stored: Host) -> None:

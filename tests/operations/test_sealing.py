@@ -210,7 +210,8 @@ def test_a_wrong_or_missing_key_is_one_sentence_and_no_damage(store: dict[str, s
         with pytest.raises(Sealed):
             run(name, db, store=store)
     assert db.read_bytes() == before
-    assert sorted(file.name for file in db.parent.iterdir() if file.is_file()) == [db.name, f"{db.name}-ballast"]
+    files = sorted(file.name for file in db.parent.iterdir() if file.is_file())
+    assert files == [db.name, f"{db.name}-ballast", f"{db.name}.chain-key"]
     assert held(db, key=KEY) == {HARBOUR, ORCHARD}
 
 

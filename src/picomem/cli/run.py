@@ -39,7 +39,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
     folder = _folder()
-    if operation.name == "recall" and (answer := _asked_of_running(request, folder, chosen)):
+    if operation.result is AnswerView and (answer := _asked_of_running(request, folder, chosen)):
         _print(operation, answer, chosen)
         return operation.exit_code(answer)
     try:
@@ -85,7 +85,7 @@ def _asked_of_running(request: Any, folder: str, chosen: argparse.Namespace) -> 
     """The answer of a picomem process that runs anyway, which has loaded what a recall needs; None where none can
     answer."""
     options = {"--db": chosen.db, "--user": chosen.user}
-    given = json.dumps({"recall": asdict(request), "folder": folder, "version": __version__}).encode()
+    given = json.dumps({"request": asdict(request), "folder": folder, "version": __version__}).encode()
     try:
         named = {name: value for name, value in options.items() if value is not None}
         reply = ask(data_dir(), named, given, monotonic() + _PATIENCE)

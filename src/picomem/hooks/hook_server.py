@@ -129,7 +129,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
             return
         asked = first_object(given) or {}
         try:
-            if "recall" not in asked:
+            if "request" not in asked:
                 self._answer(self.server.memory, user, asked)
             elif asked.get("version") == __version__ and (memory := self.server.recalling()):
                 self._recall(memory, user, asked)
@@ -145,7 +145,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
         from picomem.operations.table import operation  # noqa: PLC0415
 
         recall, folder = operation("recall"), asked["folder"]
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in asked["recall"].items()}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in asked["request"].items()}
         user = memory.user_named(memory.settings.data.user if user is None else user)
         engine = memory.engine(Caller(user, permissions=PERMISSIONS), Scope(user))
         request = named_in_folder(engine, recall.request(**values), folder)
