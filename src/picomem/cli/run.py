@@ -24,7 +24,6 @@ from picomem.operations.folder_projects import call_in_folder, named_in_folder
 from picomem.operations.inert_results import with_texts
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.recall_views import AnswerView, jsonable
-from picomem.operations.sent_answers import read_sent
 from picomem.paths import data_dir, private_umask
 from picomem.records.caller import PERMISSIONS
 from picomem.text.inert_text import escaped_json, one_line
@@ -89,7 +88,11 @@ def _asked_of_running(request: Any, folder: str, chosen: argparse.Namespace) -> 
     try:
         named = {name: value for name, value in options.items() if value is not None}
         reply = ask(data_dir(), named, given, monotonic() + _PATIENCE)
-        return read_sent(reply) if reply else None
+        if reply is None:
+            return None
+        from picomem.operations.sent_answers import read_sent  # noqa: PLC0415 - only where a process runs
+
+        return read_sent(reply)
     except (
         PicomemError,
         ValueError,

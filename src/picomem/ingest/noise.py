@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-from picomem.text.normal_forms import normalized
+from picomem.text.visible_text import normalized
 
 _TAGS = (
     # Claude Code: slash commands, shell commands, background tasks, hooks, the editor's state

@@ -10,7 +10,6 @@ from picomem.engine.engine import Engine
 from picomem.engine.past_sessions import hit_sessions, unknown_project, whole_session
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
-from picomem.operations.hit_groups import group_hits, standing_out
 from picomem.operations.inert_results import fenced, fenced_turn
 from picomem.operations.operation import ChatCommand, Operation, given_filters, option
 from picomem.operations.presentation import (
@@ -28,7 +27,7 @@ from picomem.operations.presentation import (
     plural,
     window,
 )
-from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view
+from picomem.operations.recall_views import AnswerView, HitSessionView, HitView, answer_view, group_hits, standing_out
 from picomem.records.caller import READ_SESSIONS
 from picomem.records.hit import Answer, HitSession
 from picomem.records.kinds import Kind, Origin, Priority

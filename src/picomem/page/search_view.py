@@ -8,8 +8,7 @@ from typing import Any
 
 from picomem.clock import parse_iso
 from picomem.light_dataclass import dataclass
-from picomem.operations.hit_groups import group_hits, memories_first, standing_out
-from picomem.operations.recall_views import AnswerView, HitView
+from picomem.operations.recall_views import AnswerView, HitView, group_hits, memories_first, standing_out
 from picomem.operations.table import operation
 from picomem.page.html_rendering import exactly
 from picomem.page.message_catalog import Say

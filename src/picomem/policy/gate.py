@@ -27,8 +27,8 @@ from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
 from picomem.text.late_pattern import late_pattern
-from picomem.text.normal_forms import normalized
 from picomem.text.terms import terms
+from picomem.text.visible_text import normalized
 
 # Low-value text: text that nobody will need later, and that a proposer may therefore not store unasked.
 #

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from picomem.policy.pattern_tables import visible
-from picomem.text.normal_forms import normalized
+from picomem.text.visible_text import normalized
 
 _SHARE = 0.8  # of a text's words that pieces cover
 _FRAMED_WORDS = 3  # of a longer text that framed pieces must cover

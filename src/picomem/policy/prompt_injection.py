@@ -17,7 +17,7 @@ import re
 from functools import lru_cache
 
 from picomem.policy.pattern_tables import matches, visible
-from picomem.text.normal_forms import normalized
+from picomem.text.visible_text import normalized
 
 _MOST_READ = 40_000  # characters
 

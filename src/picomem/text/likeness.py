@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Mapping
 from math import fsum, log, sqrt
 
 from picomem.loaded_once import cached_if_short
-from picomem.text.normal_forms import normalized
 from picomem.text.terms import weight_of
+from picomem.text.visible_text import normalized
 
 # Half of the changes of mind in natural talk are at least so alike, and one in fifty of the other statements.
 SAME_SUBJECT = 0.3

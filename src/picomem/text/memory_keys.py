@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from picomem.blake2b import blake2b
 from picomem.errors import InvalidKey
-from picomem.text.normal_forms import normalized
+from picomem.text.visible_text import normalized
 
 LONGEST_KEY = 64
 KEY_PATTERN = r"[a-z][a-z0-9_]*"

@@ -32,7 +32,7 @@ import Stemmer
 from picomem.blake2b import blake2b
 from picomem.loaded_once import cached_if_short
 from picomem.text.late_pattern import late_pattern
-from picomem.text.normal_forms import normalized
+from picomem.text.visible_text import normalized
 
 VERSION = "3"
 

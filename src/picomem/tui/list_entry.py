@@ -7,12 +7,11 @@ from typing import Any
 
 from picomem.coded_text import value_of
 from picomem.light_dataclass import dataclass, replace
-from picomem.operations.hit_groups import HitGroup, group_hits, memories_first
 from picomem.operations.inert_results import inert
 from picomem.operations.memory_views import MemoryView
 from picomem.operations.overview import OverviewResult
 from picomem.operations.presentation import attributed, day, plural, step
-from picomem.operations.recall_views import AnswerView, HitView
+from picomem.operations.recall_views import AnswerView, HitGroup, HitView, group_hits, memories_first
 from picomem.operations.reviewing import SuggestionView, WaitingView
 from picomem.operations.sessions import ListedSession
 
