@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.cost import python_calls
 from tests.engine_parts import connector_of
 
@@ -60,3 +61,16 @@ def test_what_other_projects_say_leaves_no_answer_of_this_one_unread(open_engine
     _fill(engine, 3, "here")
     hits = engine.recall("harbour", scope=Scope(engine.scope.user, project="here"), limit=10).hits
     assert {hit.key for hit in hits} == {"lanterns", "shed_0", "shed_1", "shed_2"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"scope": Scope(project="nowhere")}, {"kinds": [Kind.DECISION]}, {"tag": "boats"}, {"until": 1}],
+    ids=lambda asked: next(iter(asked)),
+)
+def test_a_limit_reads_few_of_the_memories_that_it_leaves_out(open_engine, tmp_path, asked):
+    """37 §2.3: a hook always asks within a project."""
+    engine = _filled(open_engine, tmp_path / "memory.db", 0)
+    _fill(engine, MANY, "elsewhere")
+    plain, limited = (python_calls(lambda about=about: engine.recall(QUESTION, **about)) for about in ({}, asked))
+    assert limited <= 4 * plain

@@ -167,7 +167,7 @@ def test_a_statement_reads_only_what_the_user_owns(name, schema):
             assert "(user_id=?" in rest, step
 
 
-@each_case("name", ["owners_of_docs", "memories_by_doc"])
+@each_case("name", ["heads_of_docs", "memories_by_doc"])
 def test_memories_are_found_by_the_number_of_their_document_and_not_among_all_of_an_owner(name, schema):
     text = sql_statements.statement(name)
     steps = [row[3] for row in schema.execute(f"EXPLAIN QUERY PLAN {text}", dict.fromkeys(re.findall(r":(\w+)", text)))]

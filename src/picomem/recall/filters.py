@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
 from picomem.records.episode import Episode, is_failure
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
+from picomem.store.tables.memories import MemoryHead
 from picomem.store.tables.memory_rows import visible
 
 
@@ -53,6 +56,22 @@ class Filters:
             and (self.until is None or memory.valid_from < self.until)
             and (self.known_since is None or memory.known_from >= self.known_since)
             and self.admits_origin(memory.origin)
+        )
+
+    def may_admit(self, head: MemoryHead, scope: Scope) -> bool:
+        """Return whether a memory may be admitted, by what its head tells: most that are not are found out by it."""
+        project = scope.project if head.project in scope.former_projects else head.project
+        return (
+            (not scope.agent or head.agent in ("", scope.agent))
+            and (not scope.project or project in ("", scope.project))
+            and (not scope.session or head.session in ("", scope.session))
+            and (not self.kinds or head.kind in self.kinds)
+            and (not self.origins or head.origin in self.origins)
+            and (self.priority is None or head.importance >= self.priority.least)
+            and (not self.tag or json.dumps(self.tag, ensure_ascii=False) in head.tags)
+            and (self.since is None or head.valid_from >= self.since)
+            and (self.until is None or head.valid_from < self.until)
+            and (self.known_since is None or head.known_from >= self.known_since)
         )
 
     @property

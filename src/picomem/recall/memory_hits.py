@@ -93,15 +93,24 @@ def _candidates(state: RecallState, totals: Mapping[int, float], nearest: Collec
     while True:
         best = rank.best_by_words(totals, count)
         docs = [doc for doc in dict.fromkeys([*best, *nearest]) if doc not in known]
+        known.update(docs)
+        docs = _possible(state, docs) if count > rank.CANDIDATES else docs
         read = memories.by_docs(state.tx, state.scope, docs, state.damaged) if docs else []
         kept |= {memory.doc: memory for memory in admitted(state, read)}
-        known.update(docs)
         admitted_count = sum(doc in totals for doc in kept)
         if count >= len(totals) or admitted_count >= rank.CANDIDATES:
             return kept
         # As many more as the filters will probably leave what is missing of.
         missing = rank.CANDIDATES - admitted_count
         count += min(_WIDER * count, missing * count // max(admitted_count, 1) + _SPARE)
+
+
+def _possible(state: RecallState, docs: Sequence[int]) -> list[int]:
+    """The numbers without those of memories that the filters leave out."""
+    filters, scope = state.wanted.filters, state.scope
+    heads = memories.heads(state.tx, scope, docs) if docs else []
+    left_out = {head.doc for head in heads if not filters.may_admit(head, scope)}
+    return [doc for doc in docs if doc not in left_out]
 
 
 def admitted(state: RecallState, read: Iterable[Memory]) -> list[Memory]:

@@ -96,9 +96,9 @@ ORDER BY id LIMIT :limit
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
--- name: owners_of_docs
+-- name: heads_of_docs
 -- The owners are compared outside: with them in it SQLite would look through all that they hold.
-SELECT doc, agent, project, session FROM memories
+SELECT doc, agent, project, session, kind, origin, importance, tags, valid_from, known_from FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
 -- name: current_memories

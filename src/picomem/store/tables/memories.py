@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from picomem.clock import Micros
 from picomem.coded_text import CodedText, Command
@@ -225,13 +225,34 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
     return whole_rows(rows, scope, damaged)
 
 
+class MemoryHead(NamedTuple):
+    """What limits of a recall ask of a version, as its row has it: `tags` are JSON, times UTC microseconds."""
+
+    doc: int
+    agent: str
+    project: str
+    session: str
+    kind: str
+    origin: str
+    importance: float
+    tags: str
+    valid_from: int
+    known_from: int
+
+
+def heads(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[MemoryHead]:
+    """The heads of the versions that are there, which cost a tenth of the versions; no hash is checked."""
+    return [MemoryHead(*row) for row in sql(tx).all("heads_of_docs", user=scope.user, docs=json.dumps(docs))]
+
+
 def docs_around(tx: Transaction, scope: Scope, docs: Sequence[int]) -> list[int]:
     """Those of the numbers whose version the scope's owner holds, or one around it, in the same order."""
-    rows = sql(tx).all("owners_of_docs", user=scope.user, docs=json.dumps(docs))
     around = {
-        doc
-        for doc, agent, project, session in rows
-        if agent in ("", scope.agent) and project in ("", scope.project) and session in ("", scope.session)
+        head.doc
+        for head in heads(tx, scope, docs)
+        if head.agent in ("", scope.agent)
+        and head.project in ("", scope.project)
+        and head.session in ("", scope.session)
     }
     return [doc for doc in docs if doc in around]
 
