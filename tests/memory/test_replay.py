@@ -113,11 +113,12 @@ def _answer(memory: Engine, question: str) -> object:
 
 
 def _export(memory: Engine, steps: list[str]) -> str:
-    """Everything that a user sees, as JSON."""
+    """Everything that a user sees, as JSON, but for the link of the record: each store draws a key for it."""
     exported: dict[str, Any] = {"steps": steps}
     for name in ("index", "memories", "changes", "timeline", "sessions", "status", "audit"):
         verb = operation(name)
         exported[name] = jsonable(verb.call(memory, verb.request()))
+    del exported["status"]["record"]["link"]
     exported["history"] = [[repr(version) for version in memory.history(held.key)] for held in memory.memories()]
     exported["answers"] = [_answer(memory, " ".join(_WORDS[number : number + 3])) for number in range(8)]
     return json.dumps(exported, ensure_ascii=False)

@@ -110,3 +110,12 @@ def test_a_withheld_episode_says_that_it_is(engine: Engine, tmp_path: Path) -> N
     engine.withhold("8463c716")
     said = asked(engine, episode)
     assert (said.causes, "Bob" in said.reasons[0]) == (["withheld"], False)
+
+
+@pytest.mark.requirement("X4")
+def test_a_key_of_several_projects_means_that_of_the_project_that_is_asked(engine: Engine) -> None:
+    """37 §3.16."""
+    for project in ("billing", "harbour"):
+        engine.remember(f"The crane of {project} is red.", key="crane", scope=Scope("local", project=project))
+    (crane,) = (held for held in engine.memories() if held.key == "crane" and held.scope.project == "harbour")
+    assert asked(engine, "crane", project="harbour").id == crane.id

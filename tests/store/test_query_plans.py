@@ -12,6 +12,8 @@ from picomem.app import open_engine
 from picomem.store import sql_statements
 from picomem.store.sqlite.transaction import statement
 
+pytestmark = pytest.mark.sqlite_file("asks SQLite how it searches")
+
 _OF_A_USER = re.compile(r"SEARCH (\w+) USING .*INDEX \w+ \(user_id=\?\)$")
 _SQL = Path(sql_statements.__file__).parent / "sql"
 _NAMES = sorted(

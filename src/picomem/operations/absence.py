@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from picomem.clock import iso
 from picomem.engine.engine import Engine
-from picomem.errors import Refused
+from picomem.errors import Conflict, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import Operation, given_filters, option
 from picomem.operations.presentation import Presentation, Sentence, plural
@@ -85,11 +85,20 @@ def why_not(engine: Engine, request: WhyNotRequest) -> WhyNotResult:
     asked = RecallRequest(request.query, **{name: getattr(request, name) for name in _SHARED})
     answer = _answer(engine, asked)
     try:
-        entry = engine.why(request.id)
+        entry = _entry(engine, request)
     except Refused as error:
         return _result(request.id, "episode", answer, [_Reason("withheld", error.message)])
     reasons = _handed_out(entry, asked, answer) or _recorded(entry, engine.now())
     return _result(entry.id, entry.what, answer, reasons or [_left_out(engine, entry, asked, answer)])
+
+
+def _entry(engine: Engine, request: WhyNotRequest) -> Explanation:
+    try:
+        return engine.why(request.id)
+    except Conflict:  # several projects use the key
+        if not request.project:
+            raise
+        return engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
 
 
 def _result(id_: str, what: str, answer: Answer, reasons: Iterable[_Reason]) -> WhyNotResult:

@@ -48,10 +48,9 @@ class ChainKeyFile:
         return self.find() or self._make()
 
     def _make(self) -> ChainKey:
-        made = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        made = self.path.with_name(f"{self.path.name}.{os.urandom(8).hex()}")
         try:
             make_private_dir(self.path.parent)
-            made.unlink(missing_ok=True)
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(os.urandom(_BYTES).hex().encode() + b"\n")
                 file.flush()

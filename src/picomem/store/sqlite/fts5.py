@@ -74,8 +74,8 @@ class Fts5Search:
 
     def counts(self, scope: Scope, source: str, terms: Collection[str]) -> dict[str, int]:
         owner = owner_token(scope.user)
-        found = dict(self._tx.all(f"{source}_word_counts", terms=json.dumps([owner + term for term in terms])))
-        return {term: found.get(owner + term, 0) for term in terms}
+        counts = dict(self._tx.all(f"{source}_word_counts", terms=json.dumps([owner + term for term in terms])))
+        return {term: counts.get(owner + term, 0) for term in terms}
 
     def terms_near(self, scope: Scope, source: str, heads: Collection[str], limit: int) -> dict[str, dict[str, int]]:
         owner = owner_token(scope.user)
