@@ -118,6 +118,14 @@ def test_a_recall_at_the_terminal_asks_a_process_that_stays(stored: Host) -> Non
         assert requests and b'"request"' in requests[0] and code == 0 and DECISION.encode() in out
 
 
+def test_the_key_of_a_store_is_told_to_nobody_who_listens(stored: Host) -> None:
+    """42 §1."""
+    key = "5e" * 32
+    with _standing_in(stored, b'+{"from": "the socket"}\n') as requests:
+        stored.hook(_begun(), PICOMEM_STORE_KEY=key)
+        assert requests and b"PICOMEM_STORE_KEY=" in requests[0] and key.encode() not in requests[0]
+
+
 def test_the_socket_is_its_owners_and_gone_with_the_process(stored: Host) -> None:
     with _mcp(stored) as process:
         (path,) = _sockets(stored)

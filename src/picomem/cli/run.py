@@ -93,12 +93,7 @@ def _asked_of_running(request: Any, folder: str, chosen: argparse.Namespace) -> 
         from picomem.operations.sent_answers import read_sent  # noqa: PLC0415 - only where a process runs
 
         return read_sent(reply)
-    except (
-        PicomemError,
-        ValueError,
-        TypeError,
-        KeyError,
-    ):  # settings that nobody can read; or a process of another version
+    except (PicomemError, ValueError):  # settings that nobody can read; what is no answer
         return None
 
 

@@ -24,6 +24,8 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
+from picomem.blake2b import blake2b
+
 TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
     from socket import socket
@@ -34,6 +36,7 @@ ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"
 _LONGEST_REPLY = 1 << 20  # bytes
 _DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
+_SECRET = "PICOMEM_STORE_KEY"
 _PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relative one means another file elsewhere
 
 
@@ -72,6 +75,8 @@ def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[s
     """What chooses memory and settings, sorted: of two equal lists the same memory is meant."""
     named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
     chosen = named | dict(options)
+    if key := chosen.get(_SECRET):  # whoever listens need not learn it
+        chosen[_SECRET] = blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     for name in _PATHS:
         if chosen.get(name) and "://" not in chosen[name]:
             chosen[name] = os.path.realpath(os.path.expanduser(chosen[name]))  # noqa: PTH111 - which raises for no text
