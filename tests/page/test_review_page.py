@@ -196,10 +196,17 @@ def test_keys_that_are_pressed_before_the_page_listens_are_not_lost(pages: Serve
 
 def test_an_answer_that_is_no_page_is_told_and_the_entry_comes_back(pages: Served) -> None:
     remember_many(pages, "proxy", 2)
+
+    def answer(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fulfill(body="<p>Who are you?</p>", content_type="text/html")
+        else:
+            route.continue_()
+
     with signed_in(pages.url, pages.db, user="proxy") as page:
+        page.route("**/review", answer)  # before the page is there: it is between a later key and the server at once
         page.goto("/review")
         expect(page.locator(".review-entry").first).to_be_focused()
-        page.route("**/review", lambda route: route.fulfill(body="<p>Who are you?</p>", content_type="text/html"))
         page.keyboard.press("k")
         expect(page.get_by_role("alert")).to_contain_text("That could not be done")
         expect(page.locator(".review-entry:visible")).to_have_count(2)
